@@ -97,12 +97,14 @@ class Collections:
         arguments: CollectionArguments,
         *,
         caller: Caller,
-    ) -> Callable[[], Awaitable[PreparedVectors]] | None:
-        """What makes the vectors that an operation needs, outside of a transaction; None if it needs none.
+    ) -> Callable[[], Awaitable[PreparedVectors | SearchResults]] | None:
+        """What asks the models that an operation needs, outside of a transaction; None if it needs none.
+
+        It makes vectors, or a whole search if a reranker reads what is found.
 
         Raises:
-            InvalidInputError: the contract has no such collection, metadata do not fit it, or the model that it names is not
-                there.
+            InvalidInputError: the contract has no such collection, metadata do not fit it, or the model or the reranker that it
+                names is not there.
         """
         rules = await self._require_rules(transaction, params)
         if isinstance(arguments, DeleteDocumentArguments):
@@ -112,6 +114,11 @@ class Collections:
             rule = _collection_of(rules, arguments.collection)
             active = await transaction.documents.find_active_model(rule.collection_id)
         embedder = self._models.embedders(caller).of_contract(rules.embeddings, active=active)
+        if isinstance(arguments, SearchDocumentsArguments):
+            defaults = rules.retrieval
+            if defaults.rerank_enabled if arguments.rerank is None else arguments.rerank:
+                by = _reranker(self._models.rerankers(caller), rules)
+                return partial(_search_reranked, caller, arguments, embedder, rules=rules, by=by)
         if not isinstance(arguments, UpsertArguments):
             text = arguments.text if isinstance(arguments, EmbedArguments) else arguments.query
             return partial(_make, embedder, arguments, [text])
@@ -129,12 +136,11 @@ class Collections:
         arguments: CollectionArguments,
         *,
         made: object,
-        caller: Caller,
     ) -> BaseModel:
         """Does an operation; its result is what the table says.
 
         Raises:
-            InvalidInputError: the contract has no such collection, or the reranker that it names is not there.
+            InvalidInputError: the contract has no such collection.
             NotFoundError: there is no document to delete.
             KeptOutError: the document speaks of what was forgotten and is kept out.
         """
@@ -145,12 +151,15 @@ class Collections:
                 name = f"{collection_id}/{arguments.document_id}"
                 raise NotFoundError(what="document", name=name)
             return DocumentRef(collection=collection_id, id=arguments.document_id)
+        if isinstance(made, SearchResults):
+            return made
         assert isinstance(made, PreparedVectors), "an operation that needs vectors was prepared"
         arguments = made.arguments  # as they were when the vectors were made
         if isinstance(arguments, UpsertArguments):
             return await _upsert(transaction, arguments, made)
         if isinstance(arguments, SearchDocumentsArguments):
-            return await self._search(transaction, arguments, made, rules=rules, caller=caller)
+            found = await _search(transaction, arguments, made, rules=rules)
+            return SearchResults(results=found)
         (vector,) = made.vectors or ()
         return EmbeddedText(model=made.model, vector=tuple(np.frombuffer(vector, "<f4").tolist()))
 
@@ -164,35 +173,51 @@ class Collections:
             raise InvalidInputError(what=f"agent {params.scope.agent_id}", why=why)
         return rules
 
-    async def _search(
-        self,
-        transaction: Transaction,
-        arguments: SearchDocumentsArguments,
-        made: PreparedVectors,
-        *,
-        rules: Vector,
-        caller: Caller,
-    ) -> SearchResults:
-        rule, defaults = _collection_of(rules, arguments.collection), rules.retrieval
-        limit = defaults.top_k if arguments.top_k is None else arguments.top_k
-        least = arguments.similarity_threshold
-        reranks = defaults.rerank_enabled if arguments.rerank is None else arguments.rerank
-        by = _reranker(self._models.rerankers(caller), rules) if reranks else None
-        (vector,) = made.vectors or ()
-        if not np.frombuffer(vector, "<f4").any():  # nothing in the query is known
-            return SearchResults(results=())
-        query = DocumentSearch(
-            name=made.name,
-            vector=vector,
-            metric=rule.similarity_metric,
-            limit=limit if by is None else max(limit, _RERANKED),
-            min_score=defaults.similarity_threshold if least is None else least,
-            where=arguments.filter,
+
+async def _search(
+    transaction: Transaction,
+    arguments: SearchDocumentsArguments,
+    made: PreparedVectors,
+    *,
+    rules: Vector,
+    limit: int | None = None,
+) -> tuple[SearchResult, ...]:
+    rule, least = _collection_of(rules, arguments.collection), arguments.similarity_threshold
+    (vector,) = made.vectors or ()
+    if not np.frombuffer(vector, "<f4").any():  # nothing in the query is known
+        return ()
+    query = DocumentSearch(
+        name=made.name,
+        vector=vector,
+        metric=rule.similarity_metric,
+        limit=limit or _top_k(arguments, rules),
+        min_score=rules.retrieval.similarity_threshold if least is None else least,
+        where=arguments.filter,
+    )
+    return await transaction.documents.search(rule.collection_id, query)
+
+
+async def _search_reranked(
+    caller: Caller,
+    arguments: SearchDocumentsArguments,
+    embedder: Embedder,
+    *,
+    rules: Vector,
+    by: Reranker,
+) -> SearchResults:
+    """A search in a transaction between the calls of two models."""
+    made, limit = await _make(embedder, arguments, [arguments.query]), _top_k(arguments, rules)
+    async with caller() as transaction:
+        found = await _search(
+            transaction, arguments, made, rules=rules, limit=max(limit, _RERANKED)
         )
-        found = await transaction.documents.search(rule.collection_id, query)
-        if by is not None and found:
-            found = await _reranked(by, arguments.query, found)
-        return SearchResults(results=found[:limit])
+    if found:
+        found = await _reranked(by, arguments.query, found)
+    return SearchResults(results=found[:limit])
+
+
+def _top_k(arguments: SearchDocumentsArguments, rules: Vector) -> int:
+    return rules.retrieval.top_k if arguments.top_k is None else arguments.top_k
 
 
 async def _upsert(

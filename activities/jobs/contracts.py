@@ -8,7 +8,7 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.graph.engines import engines_of
 from mnestic.activities.jobs.collections import Collections
-from mnestic.activities.jobs.memory_operations import MemoryOperations, Prepared
+from mnestic.activities.jobs.memory_operations import MemoryOperations, Prepared, prepared
 from mnestic.activities.jobs.segments import (
     SegmentInput,
     SegmentStep,
@@ -100,7 +100,7 @@ class ContractActivities:
                     transaction, params, arguments, caller=params.caller(self._memory)
                 )
                 retries = await count_retries(transaction, params.contract, arguments)
-            step = None if prepare is None else await prepare()
+            step = await prepared(prepare)
             return await try_again(
                 lambda: run_once(
                     self._memory,
@@ -120,9 +120,7 @@ class ContractActivities:
         # Locked before the read set, as everywhere.
         state = await transaction.working.load(params.scope.session_id, lock=True)
         arguments = await self._arguments(transaction, params, state)
-        result = await self._operations.do(
-            transaction, params, arguments, step=step, caller=params.caller(self._memory)
-        )
+        result = await self._operations.do(transaction, params, arguments, step=step)
         reads = _reads(result)
         if params.operation.job_id is not None and reads:
             await transaction.records.add_reads(params.operation.job_id, reads)

@@ -25,7 +25,7 @@ from mnestic.activities.jobs.segments import (
 )
 from mnestic.activities.jobs.shared_memory import use_shared_memory
 from mnestic.memory.contract.document import GraphMemory, LongTerm
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import InvalidInputError, NotFoundError, RefusedError
 from mnestic.memory.graph.graph import GraphRows
 from mnestic.memory.graph.operations import GraphArguments, QueryGraphArguments
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
@@ -33,6 +33,7 @@ from mnestic.memory.jobs.long_term.document_operations import (
     DeleteDocumentArguments,
     EmbedArguments,
     SearchDocumentsArguments,
+    SearchResults,
     UpsertArguments,
 )
 from mnestic.memory.jobs.memory_operations import (
@@ -51,7 +52,7 @@ from mnestic.memory.knowledge.resources import check_content
 from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.ports import Transaction
 
-Prepared = SegmentStep | PreparedVectors | GraphRows
+Prepared = SegmentStep | PreparedVectors | SearchResults | GraphRows | RefusedError
 
 
 class MemoryOperations:
@@ -119,7 +120,6 @@ class MemoryOperations:
         params: SegmentInput,
         arguments: OperationArguments,
         *,
-        caller: Caller,
         step: Prepared | None = None,
     ) -> BaseModel:
         """Does an operation whose attempt the audit log has been told; its result is what the table says.
@@ -130,6 +130,8 @@ class MemoryOperations:
             KeptOutError: a text speaks of what was forgotten and is kept out.
         """
         result: BaseModel
+        if isinstance(step, RefusedError):
+            raise step  # here, so that the audit log has it
         match arguments:
             case GraphArguments():
                 result = await _use_graph(transaction, params, arguments, found=step)
@@ -147,9 +149,7 @@ class MemoryOperations:
                 | UpsertArguments()
                 | DeleteDocumentArguments()
             ):
-                result = await self._collections.do(
-                    transaction, params, arguments, made=step, caller=caller
-                )
+                result = await self._collections.do(transaction, params, arguments, made=step)
             case SetContextArguments() | GetContextArguments():
                 result = await self._use_segment(transaction, params, arguments, step=step)
             case _:
@@ -226,6 +226,14 @@ class MemoryOperations:
             await transaction.working.save(session_id, state)
         rules = await require_rules(transaction, params)
         return self._segments.context(state, rules, arguments.segment_id)
+
+
+async def prepared(prepare: Callable[[], Awaitable[Prepared]] | None) -> Prepared | None:
+    """What an operation needs that was made outside of a transaction, or why that was refused."""
+    try:
+        return None if prepare is None else await prepare()
+    except RefusedError as error:
+        return error
 
 
 async def _use_shared_memory(

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from mnestic.activities.graph.engines import engines_of
 from mnestic.activities.jobs.channels import last_number
 from mnestic.activities.jobs.collections import Collections
-from mnestic.activities.jobs.memory_operations import MemoryOperations
+from mnestic.activities.jobs.memory_operations import MemoryOperations, prepared
 from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict, write_record
 from mnestic.activities.jobs.segments import SegmentInput
 from mnestic.activities.jobs.shared_memory import try_again
@@ -366,18 +366,21 @@ class ContractMemory(
             operation=Operation(key=f"client/{uuid.uuid4()}", name=name),
             contract=ContractRef(selector=self._contract.selector, version=self._contract.version),
         )
+        access = access_of(name, arguments, session_id=self._session_id)
         async with self._scope.transaction(write=operation.writes) as transaction:
-            transaction.audit.attempt(*access_of(name, arguments, session_id=self._session_id))
+            transaction.audit.attempt(*access)
             for field, value in arguments.items():
                 check_texts(value, field)
             checked = check_arguments(name, arguments)
             if operation.of_session and self._session_id is None:
                 raise InvalidInputError(what="session", why="is not named; give session_id")
             prepare = await self._operations.prepare(transaction, params, checked, caller=caller)
-            step = None if prepare is None else await prepare()
-            result = await self._operations.do(
-                transaction, params, checked, step=step, caller=caller
-            )
+            if prepare is None:
+                return await self._operations.do(transaction, params, checked)
+        step = await prepared(prepare)  # what takes long, with no transaction open
+        async with self._scope.transaction(write=operation.writes) as transaction:
+            transaction.audit.attempt(*access)
+            result = await self._operations.do(transaction, params, checked, step=step)
         if isinstance(result, UpsertedDocument) and not result.embedded:
             self._scope.start_extraction()  # which makes the vectors
         return result

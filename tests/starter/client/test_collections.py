@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
@@ -12,7 +13,7 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import InvalidInputError, KeptOutError, NotFoundError
 from mnestic.memory.models.errors import ModelUnavailableError
-from mnestic.memory.models.messages import Embeddings
+from mnestic.memory.models.messages import Embeddings, RerankScores, TokenUsage
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.client_scope import ClientScope, client_caller
 from mnestic.starter.client.contract_memory import ContractMemory, open_contract
@@ -211,6 +212,52 @@ async def test_a_document_of_a_suppressed_topic_is_refused(client: MnesticClient
     ):
         with pytest.raises(KeptOutError):
             await memory.upsert("guides", doc)
+
+
+def open_transactions(admin_url: str) -> int:
+    with psycopg.connect(admin_url) as owner:
+        (found,) = owner.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND xact_start IS NOT NULL AND backend_type = 'client backend'"
+        ).fetchone() or (0,)
+    return int(found)
+
+
+class Watching(TokenVectorEmbedder):
+    """A model that counts the transactions that are open while it is asked; it reads results again as well."""
+
+    def __init__(self, admin_url: str) -> None:
+        super().__init__()
+        self._admin_url, self.seen = admin_url, list[int]()
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        self.seen.append(open_transactions(self._admin_url))
+        return await super().embed(texts)
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
+        self.seen.append(open_transactions(self._admin_url))
+        relevances = tuple(float(question in text) for text in texts)
+        usage = TokenUsage(input_tokens=0, output_tokens=0)
+        return RerankScores(relevances=relevances, model=self.name, usage=usage)
+
+
+async def test_no_transaction_is_open_while_a_model_is_asked(
+    client: MnesticClient, memory: Memory, admin_url: str
+) -> None:
+    await client.contracts().apply("*", document(collection()))
+    caller = client_caller(memory, tenant_id=client.settings.tenant_id, agent_id=AGENT)
+    watching = Watching(admin_url)
+    models = QueryModels(Embedders(watching), rerankers={"local": watching})
+    guides = await open_contract(
+        ClientScope(caller=caller, models=models, count_tokens=count_tokens), session_id=None
+    )
+
+    await guides.upsert("guides", {"id": "a", "content": "A title is short."})
+    await guides.embed("title")
+    await guides.search("title", "guides")
+    (found,) = await guides.search("title", "guides", rerank=True)
+
+    assert (found.relevance, watching.seen) == (1, [0] * 5)
 
 
 class AwayEmbedder(TokenVectorEmbedder):

@@ -13,6 +13,7 @@ from mnestic.memory.errors import InvalidInputError, KeptOutError
 from mnestic.memory.graph.graph import LoadedGraph, LoadedPart
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.transactions import Execute
 
 GRAPH: dict[str, Any] = {
     "enabled": True,
@@ -216,6 +217,19 @@ async def test_what_the_contract_does_not_have_is_refused(
         await tasks.operate(*call)
 
     assert str(refused.value).startswith(message)
+
+
+async def test_a_query_that_the_engine_refuses_leaves_an_audit_row(
+    tasks: ContractMemory, execute: Execute
+) -> None:
+    with pytest.raises(InvalidInputError, match="colour"):
+        await tasks.query_graph("wrong")
+
+    rows = execute(
+        "SELECT target, reason FROM mnestic.audit_log"
+        " WHERE tenant_id = %s AND action = 'memory.query_graph'"
+    )
+    assert rows == [("wrong", "refused: InvalidInputError")]
 
 
 async def test_without_a_graph_in_the_contract_operations_are_refused(
