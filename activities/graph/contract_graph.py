@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from mnestic.activities.graph.engines import GraphEngines, GraphKey
 from mnestic.activities.graph.reading import read_graph, read_paths
-from mnestic.memory.canonical import check_size
+from mnestic.memory.canonical import check_json, check_size
 from mnestic.memory.contract.document import GraphMemory
 from mnestic.memory.contract.queries import parameters_of, writing_clauses
 from mnestic.memory.errors import InvalidInputError
@@ -187,7 +187,7 @@ def _check_properties(
     properties: Mapping[str, Any], declared: Iterable[str], *, of: str, own: Iterable[str]
 ) -> None:
     for name in properties:
-        if name in own:
+        if name.casefold() in own:
             raise InvalidInputError(what="properties", why=f"{name} is given by the graph")
         if name not in declared:
             why = f"{of} has no property {name!r}; it has {', '.join(declared) or 'none'}"
@@ -200,6 +200,7 @@ def _check_parameters(given: Mapping[str, Any], named: Iterable[str]) -> None:
     if given.keys() != wanted.keys():
         why = f"are {', '.join(given) or 'none'}; the query takes {', '.join(wanted) or 'none'}"
         raise InvalidInputError(what="parameters", why=why)
+    check_json(given, what="parameters")
 
 
 def _key(name: str, *, what: str = "source") -> str:

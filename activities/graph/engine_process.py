@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _PARAMETERS = {"text": "", "number": 1.5, "list": [1], "map": {"a": [1]}}
 _CSV = "header=false, parallel=false, escape='\"'"
 _OF_ENGINE = {"_ID", "_LABEL", "_SRC", "_DST"}
 _UNKNOWN = re.compile(r"Table (.+) does not exist")
+_REFUSED = (RuntimeError, MemoryError, OSError, TypeError, ValueError, LookupError, AttributeError)
 _MOST_UNKNOWN = 20  # types in a query that the graph has no edges of
 
 
@@ -56,8 +58,8 @@ def main() -> None:
         connection.set_query_timeout(request.pop("timeout_ms"))
         try:
             _answer(_run(connection, **request))
-        except (RuntimeError, MemoryError, OSError, TypeError, ValueError) as error:
-            _answer({"error": str(error)})
+        except _REFUSED as error:
+            _answer({"error": str(error) or type(error).__name__})
 
 
 def _answer(document: Mapping[str, Any]) -> None:
@@ -101,12 +103,14 @@ def _create_edges(
 def _columns(
     own: Mapping[str, str], declared: Iterable[str], rows: Iterable[Mapping[str, Any]]
 ) -> dict[str, str]:
-    """The columns of a table: its own, and properties, of which one may take the place of a column of its name."""
+    """The columns of a table: its own, and properties, of which one may take the place of `weight`."""
     values: dict[str, set[Any]] = defaultdict(set, {name: set() for name in declared})
     for row in rows:
         for name, value in row["properties"].items():
             values[name].add(_type(value))
-    names = {name.casefold(): name for name in values}  # of two that differ by case, one
+    given = own.keys() - {"weight"}
+    # Of two that differ by case, one.
+    names = {name.casefold(): name for name in values if name.casefold() not in given}
     return {
         **{name: type_ for name, type_ in own.items() if name not in names},
         **{name: _common(values[name] - {None}) for name in names.values()},
@@ -165,8 +169,14 @@ def _text(value: str) -> str:
 
 def _run(connection: Any, *, cypher: str, parameters: dict[str, Any], limit: int) -> dict[str, Any]:
     """A query's columns and first rows, with the nodes and edges in these."""
-    result = _execute(connection, cypher, parameters)
     found: dict[str, Any] = {"nodes": {}, "edges": {}}
+    try:
+        return _read(_execute(connection, cypher, parameters), found, limit)
+    finally:
+        _end(connection)
+
+
+def _read(result: Any, found: dict[str, Any], limit: int) -> dict[str, Any]:
     rows: list[Any] = []
     size = 0
     while result.has_next() and len(rows) < limit and size < _LARGEST_RESULT:
@@ -182,17 +192,25 @@ def _run(connection: Any, *, cypher: str, parameters: dict[str, Any], limit: int
 
 
 def _execute(connection: Any, cypher: str, parameters: dict[str, Any]) -> Any:
-    """Runs a query; types of edges that the graph has none of are no error in it, as in other engines."""
+    """Runs a query, which cannot write; types of edges that the graph has none of are no error in it, as in other engines."""
     for _ in range(_MOST_UNKNOWN):
+        connection.execute("BEGIN TRANSACTION READ ONLY")
         try:
             return connection.execute(cypher, parameters)
         except RuntimeError as error:
+            _end(connection)
             unknown = _UNKNOWN.search(str(error))
             name = unknown[1] if unknown else ""
             if not unknown or not re.search(rf"\[[^\]]*[:|]\s*`?{re.escape(name)}\b", cypher):
                 raise
             _create_edges(connection, name, pairs=[("Name", "Name")], columns=_EDGE)
-    return connection.execute(cypher, parameters)
+    raise ValueError(f"names more than {_MOST_UNKNOWN} types of edges that the graph lacks")
+
+
+def _end(connection: Any) -> None:
+    """Ends the transaction of a query, unless an error has."""
+    with suppress(RuntimeError):
+        connection.execute("ROLLBACK")
 
 
 def _shown(value: Any, found: dict[str, Any]) -> Any:

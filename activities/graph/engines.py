@@ -76,7 +76,12 @@ class GraphEngines:
                 timeout_ms = int(self._query_s * 1000)
                 return engine.ask({**request, "timeout_ms": timeout_ms}, seconds=self._query_s)
 
-        return _rows(await asyncio.to_thread(work))
+        answer = await asyncio.to_thread(work)
+        try:
+            return _rows(answer)
+        except (ValueError, TypeError, LookupError):
+            why = "returns an object that looks like a node or an edge and is none"
+            raise InvalidInputError(what="query", why=why) from None
 
     def close(self) -> None:
         """Ends all processes, after the queries that they run."""

@@ -205,6 +205,10 @@ async def test_an_unchanged_write_writes_nothing(tasks: ContractMemory) -> None:
             "parameters: are key; the query takes id",
         ),
         (
+            ("query_graph", {"query_id": "blockers", "parameters": {"id": b"T1"}}),
+            "parameters.id: is a bytes, not a JSON value",
+        ),
+        (
             ("query_graph", {"query_id": "wrong"}),
             "query: Binder exception: Cannot find property colour for t",
         ),
@@ -279,6 +283,40 @@ async def test_a_query_that_takes_too_much_is_ended(cypher: str) -> None:
     with pytest.raises(InvalidInputError, match="make it find less"):
         await run(engines, small_graph(3000), cypher)
 
+    engines.close()
+
+
+async def test_a_query_cannot_write_nor_harm_the_loaded_graph() -> None:
+    engines, graph = GraphEngines(), small_graph(3)
+    before = await run(engines, graph, "MATCH (t:Task) RETURN t.id, t.effort")
+
+    for cypher, why in (
+        ("MATCH (t:Task) WHERE 1=1SET t.effort = 9", "read-only"),
+        ("COMMENT ON TABLE Task IS 'x'", "read-only"),
+        ("RETURN {_LABEL: 'x'}", "key"),
+        ("RETURN {_LABEL: 'x', key: 1}", "is none"),
+        ("RETURN 1; RETURN 2", "has_next"),
+        ("MATCH (a)-[:" + "|".join(f"E{n}" for n in range(30)) + "]->() RETURN a", "more than 20"),
+    ):
+        with pytest.raises(InvalidInputError, match=why):
+            await run(engines, None, cypher)
+
+    assert await run(engines, None, "MATCH (t:Task) RETURN t.id, t.effort") == before
+    engines.close()
+
+
+async def test_a_property_cannot_take_the_place_of_an_id() -> None:
+    engines = GraphEngines()
+    nodes = [{"type": "Task", "properties": ["ID"]}]
+
+    found = await run(
+        engines,
+        small_graph(1),
+        "MATCH (t:Task) RETURN t",
+        rules=GraphMemory.model_validate({"enabled": True, "nodes": nodes}),
+    )
+
+    assert [node.name for node in found.nodes] == ["T0"]
     engines.close()
 
 
