@@ -67,6 +67,10 @@ async def _lines(transaction: Transaction, caller: Caller) -> AsyncIterator[Expo
         yield RecordLine(**record.model_dump())
     async for document in _rows(transaction.documents.list_documents, limit=_DOCUMENTS):
         yield DocumentLine(**document.model_dump())
+    async for node in _rows(transaction.exports.list_nodes):
+        yield node
+    async for edge in _rows(transaction.exports.list_edges):
+        yield edge
     async for episode in _rows(transaction.episodes.list_by_agent):
         yield EpisodeLine(**episode.model_dump(exclude={"id", "agent_id"}))
     async for session in _rows(transaction.exports.list_sessions, limit=_DOCUMENTS):

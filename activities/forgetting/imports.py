@@ -19,6 +19,7 @@ from mnestic.memory.forgetting.export_lines import (
     EXPORT_VERSION,
     ClaimLine,
     DocumentLine,
+    EdgeLine,
     EndLine,
     EpisodeLine,
     ExportLine,
@@ -26,6 +27,7 @@ from mnestic.memory.forgetting.export_lines import (
     HeaderLine,
     ImportCount,
     MessageLine,
+    NodeLine,
     PredicateLine,
     ReadersLine,
     RecordLine,
@@ -334,6 +336,26 @@ async def _add_documents(
     return {"documents": added}
 
 
+async def _add_nodes(
+    transaction: Transaction, lines: Sequence[NodeLine], **_: Any
+) -> Mapping[str, int]:
+    await transaction.facts.graph.lock()
+    left = await _allowed_lines(transaction, lines)
+    added = [await transaction.exports.add_node(line) for line in left]
+    return {"nodes": sum(added)}
+
+
+async def _add_edges(
+    transaction: Transaction, lines: Sequence[EdgeLine], *, owner: str
+) -> Mapping[str, int]:
+    await transaction.facts.graph.lock()
+    added = 0
+    for line in await _allowed_lines(transaction, lines):
+        digest = sha256_hex(canonical_json(line.model_dump(mode="json")))
+        added += await transaction.exports.add_edge(make_id(owner, "edge", digest), line)
+    return {"edges": added}
+
+
 async def _add_episodes(
     transaction: Transaction, lines: Sequence[EpisodeLine], *, owner: str
 ) -> Mapping[str, int]:
@@ -371,6 +393,8 @@ _ADD: Mapping[str, Any] = MappingProxyType(
         "settings": _add_settings,
         "record": _add_records,
         "document": _add_documents,
+        "node": _add_nodes,
+        "edge": _add_edges,
         "episode": _add_episodes,
         "session": _add_sessions,
     }

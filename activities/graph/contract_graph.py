@@ -13,7 +13,13 @@ from mnestic.memory.contract.document import GraphMemory
 from mnestic.memory.contract.queries import parameters_of, writing_clauses
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.redaction import texts_of
-from mnestic.memory.graph.graph import Edge, EndedParts, GraphRows, Node
+from mnestic.memory.graph.graph import (
+    LARGEST_PROPERTIES_BYTES,
+    Edge,
+    EndedParts,
+    GraphRows,
+    Node,
+)
 from mnestic.memory.graph.operations import (
     DeleteEdgeArguments,
     DeleteNodeArguments,
@@ -28,7 +34,6 @@ from mnestic.memory.graph.operations import (
 from mnestic.memory.knowledge.claims import check_name, name_key
 from mnestic.memory.ports import Transaction
 
-_LARGEST_BYTES = 65_536  # of the properties of a node or an edge, as canonical JSON
 _OF_NODE = ("id", "key", "type")
 _OF_EDGE = ("id", "source", "target", "type", "valid_from", "valid_to")
 
@@ -192,7 +197,7 @@ def _check_properties(
         if name not in declared:
             why = f"{of} has no property {name!r}; it has {', '.join(declared) or 'none'}"
             raise InvalidInputError(what="properties", why=why)
-    check_size(properties, what="properties", limit_bytes=_LARGEST_BYTES)
+    check_size(properties, what="properties", limit_bytes=LARGEST_PROPERTIES_BYTES)
 
 
 def _check_parameters(given: Mapping[str, Any], named: Iterable[str]) -> None:

@@ -24,10 +24,10 @@ from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 from mnestic.memory.sharing.readers import ReaderDefault, Readers
+from mnestic.memory.validation import Name
 
-EXPORT_VERSION = (
-    4  # 1 knew no archived entries, 2 nothing replaced or reinstated, 3 no documents and no readers
-)
+# 1 knew no archived entries, 2 nothing replaced or reinstated, 3 no documents, readers, nodes and edges.
+EXPORT_VERSION = 4
 Place = tuple[str, str]  # session and source id of a message
 _BY_PLACE = frozenset({"id", "parent", "related", "replaces", "content"})
 
@@ -202,6 +202,29 @@ class DocumentLine(ExportLine):
     updated_at: AwareDatetime
 
 
+class NodeLine(ExportLine):
+    """A version of a declared node of the graph."""
+
+    kind: Literal["node"] = "node"
+    id: Name
+    type: Id
+    properties: dict[str, Any]
+    valid_from: AwareDatetime
+    valid_to: AwareDatetime | None = None
+
+
+class EdgeLine(ExportLine):
+    """A version of a declared edge of the graph, between nodes by their ids."""
+
+    kind: Literal["edge"] = "edge"
+    source: Name
+    type: Name
+    target: Name
+    properties: dict[str, Any]
+    valid_from: AwareDatetime
+    valid_to: AwareDatetime | None = None
+
+
 class EpisodeLine(ExportLine):
     """An episode."""
 
@@ -239,6 +262,8 @@ EXPORT_LINE: TypeAdapter[ExportLine] = TypeAdapter(
         | ClaimLine
         | RecordLine
         | DocumentLine
+        | NodeLine
+        | EdgeLine
         | EpisodeLine
         | SessionLine
         | EndLine,
@@ -262,6 +287,8 @@ class ImportCount(DeferredModel):
     facts: int = 0
     records: int = 0
     documents: int = 0
+    nodes: int = 0
+    edges: int = 0
     episodes: int = 0
     sessions: int = 0
     settings: int = 0

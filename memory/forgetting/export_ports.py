@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.forgetting.export_lines import (
         ClaimLine,
+        EdgeLine,
         EpisodeLine,
         ForgottenLine,
         MessageLine,
+        NodeLine,
         Place,
         RecordLine,
         SessionLine,
@@ -45,6 +47,18 @@ class ExportStore(Protocol):
         """The working memory of each session that was written, and the cursor of the next page."""
         ...
 
+    async def list_nodes(
+        self, *, limit: int, cursor: str | None = None
+    ) -> tuple[tuple[NodeLine, ...], str | None]:
+        """All versions of declared nodes of the graph, the oldest first, and the cursor of the next page."""
+        ...
+
+    async def list_edges(
+        self, *, limit: int, cursor: str | None = None
+    ) -> tuple[tuple[EdgeLine, ...], str | None]:
+        """All versions of declared edges of the graph, the oldest first, and the cursor of the next page."""
+        ...
+
     async def select_places(self, entry_ids: Collection[str]) -> dict[str, Place]:
         """Session and source id of the messages that entries are of, by entry."""
         ...
@@ -59,6 +73,22 @@ class ExportStore(Protocol):
 
     async def add_record(self, record: RecordLine) -> bool:
         """Adds a record at its version; returns whether it is new.
+
+        Raises:
+            InvalidInputError: it cannot be stored.
+        """
+        ...
+
+    async def add_node(self, node: NodeLine) -> bool:
+        """Adds a version of a node, unless there is one for some of its time; returns whether it is new.
+
+        Raises:
+            InvalidInputError: it cannot be stored.
+        """
+        ...
+
+    async def add_edge(self, edge_id: str, edge: EdgeLine) -> bool:
+        """Adds a version of an edge under an id, unless there is one for some of its time; returns whether it is new.
 
         Raises:
             InvalidInputError: it cannot be stored.

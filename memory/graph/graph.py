@@ -15,6 +15,7 @@ from mnestic.memory.deferred_model import DeferredModel
 
 DEEPEST = 5
 MOST_EDGES = 1000
+LARGEST_PROPERTIES_BYTES = 65_536  # of a node or an edge, as canonical JSON
 NAME = "Name"  # the type of nodes that nobody declared
 Direction = Literal["out", "in", "both"]
 

@@ -2,28 +2,37 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
-from mnestic.memory.canonical import check_json
+from mnestic.memory.canonical import check_json, check_size
 from mnestic.memory.forgetting.export_lines import (
     ClaimLine,
+    EdgeLine,
     EpisodeLine,
     ExportedState,
     ForgottenLine,
     MessageLine,
+    NodeLine,
     Place,
     RecordLine,
     SessionLine,
 )
-from mnestic.memory.knowledge.claims import Claim
+from mnestic.memory.graph.graph import LARGEST_PROPERTIES_BYTES
+from mnestic.memory.knowledge.claims import Claim, check_name, name_key
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
+from mnestic.stores.postgres.cursors import (
+    check_limit,
+    decode_cursor,
+    decode_time_cursor,
+    encode_cursor,
+    read_instant,
+)
 from mnestic.stores.postgres.jobs.records import check_write
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.fact_reader import claim_of
-from mnestic.stores.postgres.queries import as_json, packed, read_query
+from mnestic.stores.postgres.queries import NamedQuery, as_json, packed, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -33,7 +42,10 @@ _LIST_SESSIONS = read_query("exports.list_sessions")
 _PLACES = (read_query("exports.places_of_entries"), read_query("exports.places_of_archived"))
 _ADD_MESSAGES, _ADD_STATES = read_query("exports.add_messages"), read_query("exports.add_states")
 _ADD_RECORD, _ADD_EPISODE = read_query("exports.add_record"), read_query("exports.add_episode")
+_LIST_NODES, _LIST_EDGES = read_query("exports.list_nodes"), read_query("exports.list_edges")
+_ADD_NODE, _ADD_EDGE = read_query("exports.add_node"), read_query("exports.add_edge")
 _STATE = tuple(name for name in ExportedState.model_fields if name != "message_kind")
+Version = TypeVar("Version", NodeLine, EdgeLine)
 # Of a message that was forgotten nothing is said, and nothing is learned.
 _FORGOTTEN = {"speaker": "", "channel": "", "content": "", "offset_minutes": 0}
 _NOT_LEARNED = ExportedState(state="dropped")
@@ -108,6 +120,30 @@ class PostgresExportStore:
         )
         return lines, encode_cursor(lines[-1].session_id) if len(rows) > limit else None
 
+    async def list_nodes(
+        self, *, limit: int, cursor: str | None = None
+    ) -> tuple[tuple[NodeLine, ...], str | None]:
+        """See the port."""
+        return await self._list_versions(_LIST_NODES, NodeLine, limit=limit, cursor=cursor)
+
+    async def list_edges(
+        self, *, limit: int, cursor: str | None = None
+    ) -> tuple[tuple[EdgeLine, ...], str | None]:
+        """See the port."""
+        return await self._list_versions(_LIST_EDGES, EdgeLine, limit=limit, cursor=cursor)
+
+    async def _list_versions(
+        self, query: NamedQuery, line: type[Version], *, limit: int, cursor: str | None
+    ) -> tuple[tuple[Version, ...], str | None]:
+        after, after_id = (None, None) if cursor is None else decode_time_cursor(cursor)
+        rows = await self._unit.fetch(
+            query, after=after, after_id=after_id, limit=check_limit(limit) + 1
+        )
+        columns = [row._asdict() for row in rows[:limit]]
+        places = [(one["valid_from"].isoformat(), one.pop("place")) for one in columns]
+        lines = tuple(read_stored(line, one, what="part of the graph") for one in columns)
+        return lines, encode_cursor(*places[-1]) if len(rows) > limit else None
+
     async def select_places(self, entry_ids: Collection[str]) -> dict[str, Place]:
         """See the port."""
         if not entry_ids:
@@ -148,6 +184,28 @@ class PostgresExportStore:
         added = await self._unit.write(_ADD_RECORD, **values)
         if added:
             self._unit.wrote("record.set", f"{record.namespace}/{record.key}")
+        return bool(added)
+
+    async def add_node(self, node: NodeLine) -> bool:
+        """See the port."""
+        return await self._add_version(_ADD_NODE, node, key=node.id)
+
+    async def add_edge(self, edge_id: str, edge: EdgeLine) -> bool:
+        """See the port."""
+        keys = {"source_key": edge.source, "target_key": edge.target}
+        return await self._add_version(_ADD_EDGE, edge, edge_id=edge_id, **keys)
+
+    async def _add_version(
+        self, query: NamedQuery, line: NodeLine | EdgeLine, *, edge_id: str | None = None, **names: str
+    ) -> bool:
+        """Adds a version of a node or an edge, by the keys of names."""
+        check_size(line.properties, what="properties", limit_bytes=LARGEST_PROPERTIES_BYTES)
+        keys = {key: name_key(check_name(name, what=line.kind)) for key, name in names.items()}
+        values = line.model_dump(exclude={"kind"}) | {"properties": as_json(line.properties)}
+        added = await self._unit.write(query, edge_id=edge_id, **values, **keys)
+        if added:
+            self._unit.wrote("graph.put", "/".join(keys.values()))
+            self._unit.changed_graph()
         return bool(added)
 
     async def add_episode(self, episode_id: str, episode: EpisodeLine) -> bool:

@@ -14,6 +14,7 @@ from mnestic.memory.forgetting.export_lines import (
     HeaderLine,
     MessageLine,
 )
+from mnestic.memory.graph.graph import Node
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.long_term.documents import Document, DocumentPart
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
@@ -142,7 +143,7 @@ async def _change_by_hand(ada: MemoryClient) -> None:
 
 
 async def _write_as_jobs_do(begin: Begin) -> None:
-    """A document, episodes, working memory, and messages that wait, are parked and are given up."""
+    """A document, nodes and an edge of the graph, episodes, working memory, and messages that wait, are parked and are given up."""
     at = datetime(2026, 3, 1, tzinfo=UTC)
     waiting = [said(number, "Mara", f"I like sort {number} of tea.") for number in (30, 31)]
     guide = Document(id="g", content="Stay dry.\n# Boats\n", metadata={"of": 7}, source="g.md")
@@ -152,6 +153,11 @@ async def _write_as_jobs_do(begin: Begin) -> None:
     )
     async with begin() as transaction:
         await transaction.documents.put("guides", guide, parts, made=None)
+        boat, quay = (Node(key=one.lower(), name=one, type="Place") for one in ("Boat", "Quay"))
+        for node in (boat, quay):
+            await transaction.facts.graph.put_node(node)
+        of = {"predicate": "LIES_AT", "properties": {"since": 2020}, "edge_id": "lies-at"}
+        await transaction.facts.graph.put_edge(boat, quay, **of)
         for number in range(3):
             episode = Episode(
                 id=f"e{number}",
@@ -217,7 +223,7 @@ async def test_an_export_that_is_read_back_is_the_same_memory(
         assert count.lines == len(lines)
         assert count.messages == sum(isinstance(line, MessageLine) for line in lines)
         assert (count.forgotten, count.records, count.episodes, count.sessions) == (1, 2, 3, 1)
-        assert count.documents == 1
+        assert (count.documents, count.nodes, count.edges) == (1, 2, 1)
 
     joe = client.memory("joe")
     for end in (5, 9, len(lines) - 1):

@@ -370,6 +370,27 @@ async def test_queries_of_one_graph_run_one_after_the_other(
     assert len(engines_of(client._memory)._engines) == 1
 
 
+async def test_an_export_brings_the_declared_graph_to_another_agent_once(
+    client: MnesticClient, tasks: ContractMemory
+) -> None:
+    await tasks.upsert_node("Task", "T1", {"effort": 9})
+    await tasks.upsert_edge("DEPENDS_ON", source="T1", target="T2", properties={"weight": 2})
+    await tasks.delete_node("T3")
+    await client.contracts().apply("eve", DOCUMENT)
+    eve, copy = client.memory("eve"), await client.contract("eve")
+    await copy.upsert_node("Person", "T2")
+    lines = [line async for line in client.memory("ada").export()]
+
+    first, again = [await eve.import_lines(lines) for _ in range(2)]
+
+    assert [line.kind for line in lines] == ["export", *["node"] * 5, *["edge"] * 4, "end"]
+    assert (first.nodes, first.edges) == (4, 4)  # T2 is there, of another type
+    assert (again.nodes, again.edges) == (0, 0)
+    assert (await copy.subgraph("T1")).nodes[0].properties == {"effort": 9}
+    blockers = [await one.query_graph("load") for one in (copy, tasks)]
+    assert [one.rows[0][0] for one in blockers] == [1, 2]
+
+
 @pytest.mark.usefixtures("worker")
 async def test_forgetting_a_topic_takes_nodes_and_edges_and_keeps_them_out(
     client: MnesticClient, tasks: ContractMemory
@@ -379,6 +400,7 @@ async def test_forgetting_a_topic_takes_nodes_and_edges_and_keeps_them_out(
     await tasks.upsert_edge("OWNS", source="Otilia", target="T3")
     assert len((await tasks.query_graph("owners", {"least": 0})).rows) == 2
     ada = client.memory("ada")
+    older = [line async for line in ada.export()]
 
     shown = await ada.preview_forget("Otilia")
     await ada.forget("Otilia", confirm=shown.token, keep_out=True)
@@ -391,3 +413,5 @@ async def test_forgetting_a_topic_takes_nodes_and_edges_and_keeps_them_out(
     assert "rest" in str(left["T2"])
     with pytest.raises(KeptOutError):
         await tasks.upsert_node("Person", "Otilia")
+    count = await ada.import_lines(older)
+    assert (count.nodes, count.edges) == (0, 0)

@@ -44,6 +44,48 @@ SELECT session_id, CAST(state AS text) AS state
  ORDER BY session_id
  LIMIT %(limit)s
 
+-- name: list_nodes
+-- Reads a page of the versions of declared nodes.
+SELECT id, type, properties, valid_from, valid_to, key AS place
+  FROM mnestic.graph_node
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+   AND (valid_from, key) > (CAST(%(after)s AS timestamptz), %(after_id)s) -- if after
+ ORDER BY valid_from, key
+ LIMIT %(limit)s
+
+-- name: list_edges
+-- Reads a page of the versions of declared edges.
+SELECT source, predicate AS type, target, properties, valid_from, valid_to, id AS place
+  FROM mnestic.graph_edge
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND properties IS NOT NULL
+   AND (valid_from, id) > (CAST(%(after)s AS timestamptz), %(after_id)s) -- if after
+ ORDER BY valid_from, id
+ LIMIT %(limit)s
+
+-- name: add_node
+-- Adds a version of a declared node, unless there is one for some of its time.
+INSERT INTO mnestic.graph_node (tenant_id, agent_id, key, id, type, properties, valid_from, valid_to)
+SELECT %(tenant_id)s, %(agent_id)s, %(key)s, %(id)s, %(type)s, CAST(%(properties)s AS jsonb), %(valid_from)s, %(valid_to)s
+ WHERE NOT EXISTS (SELECT FROM mnestic.graph_node AS n
+                    WHERE n.tenant_id = %(tenant_id)s AND n.agent_id = %(agent_id)s AND n.key = %(key)s
+                      AND tstzrange(n.valid_from, n.valid_to)
+                       && tstzrange(CAST(%(valid_from)s AS timestamptz), CAST(%(valid_to)s AS timestamptz)))
+ON CONFLICT DO NOTHING
+
+-- name: add_edge
+-- Adds a version of a declared edge, unless there is one of its type between its nodes for some of its time.
+INSERT INTO mnestic.graph_edge
+       (tenant_id, agent_id, id, source, source_key, predicate, target, target_key, weight, is_active, valid_from, valid_to,
+        properties)
+SELECT %(tenant_id)s, %(agent_id)s, %(edge_id)s, %(source)s, %(source_key)s, %(type)s, %(target)s, %(target_key)s, 1, true,
+       %(valid_from)s, %(valid_to)s, CAST(%(properties)s AS jsonb)
+ WHERE NOT EXISTS (SELECT FROM mnestic.graph_edge AS e
+                    WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.source_key = %(source_key)s
+                      AND e.target_key = %(target_key)s AND e.predicate = %(type)s AND e.properties IS NOT NULL
+                      AND tstzrange(e.valid_from, e.valid_to)
+                       && tstzrange(CAST(%(valid_from)s AS timestamptz), CAST(%(valid_to)s AS timestamptz)))
+ON CONFLICT DO NOTHING
+
 -- name: places_of_entries
 -- Reads which messages entries were made of; those of no message are left out.
 SELECT id, session_id, source_id
