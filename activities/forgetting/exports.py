@@ -61,20 +61,19 @@ async def _lines(transaction: Transaction, caller: Caller) -> AsyncIterator[Expo
         yield rule
     async for line in _messages(transaction, owner=caller.owner):
         yield line
-    async for claim in _rows(transaction.exports.list_claims):
-        yield claim
+    exports = transaction.exports
+    for list_page, limit in (
+        *((one, _PAGE) for one in (exports.list_claims, exports.list_nodes, exports.list_edges)),
+        (exports.list_sessions, _DOCUMENTS),
+    ):
+        async for part in _rows(list_page, limit=limit):
+            yield part
     async for record in _rows(partial(transaction.records.list_by_namespace, whole=True), None):
         yield RecordLine(**record.model_dump())
     async for document in _rows(transaction.documents.list_documents, limit=_DOCUMENTS):
         yield DocumentLine(**document.model_dump())
-    async for node in _rows(transaction.exports.list_nodes):
-        yield node
-    async for edge in _rows(transaction.exports.list_edges):
-        yield edge
     async for episode in _rows(transaction.episodes.list_by_agent):
         yield EpisodeLine(**episode.model_dump(exclude={"id", "agent_id"}))
-    async for session in _rows(transaction.exports.list_sessions, limit=_DOCUMENTS):
-        yield session
 
 
 async def _rules(transaction: Transaction) -> list[ExportLine]:

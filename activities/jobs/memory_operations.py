@@ -129,9 +129,21 @@ class MemoryOperations:
             NotFoundError: there is no such record or document, or it has expired.
             KeptOutError: a text speaks of what was forgotten and is kept out.
         """
-        result: BaseModel
         if isinstance(step, RefusedError):
             raise step  # here, so that the audit log has it
+        result = await self._result(transaction, params, arguments, step=step)
+        transaction.audit.complete()
+        return result
+
+    async def _result(
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        arguments: OperationArguments,
+        *,
+        step: Prepared | None,
+    ) -> BaseModel:
+        result: BaseModel
         match arguments:
             case GraphArguments():
                 result = await _use_graph(transaction, params, arguments, found=step)
@@ -154,7 +166,6 @@ class MemoryOperations:
                 result = await self._use_segment(transaction, params, arguments, step=step)
             case _:
                 result = await _use_shared_memory(transaction, params, arguments)
-        transaction.audit.complete()
         return result
 
     async def _persist(

@@ -179,7 +179,7 @@ async def _request_of_condition(
         if found is not None and request is None and found.at >= wait.deadline:
             return None
     else:
-        found = await transaction.waits.find_fact(wait.wait_id)
+        found = await transaction.facts.find_awaited(wait.wait_id)
     if found is None and request is None:
         return None
     if found is None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.tool_results import ToolResultRef
     from mnestic.memory.jobs.waits import JobWait, MetWait, ResumeReceipt, WaitState
     from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
-    from mnestic.memory.knowledge.facts import Fact
     from mnestic.memory.sharing.events import ChannelEvent
 
 
@@ -339,10 +338,6 @@ class WaitStore(Protocol):
 
     async def find_event(self, wait_id: str) -> ChannelEvent | None:
         """The event that a wait has got, or None."""
-        ...
-
-    async def find_fact(self, wait_id: str) -> Fact | None:
-        """The first fact that a wait waits for, which holds and was recorded before its deadline; or None."""
         ...
 
     async def claim_met(self, temporal_namespace: str) -> tuple[MetWait, ...]:

@@ -66,6 +66,10 @@ class FactStore(Protocol):
         """
         ...
 
+    async def find_awaited(self, wait_id: str) -> Fact | None:
+        """The first fact that a wait waits for, which holds and was recorded before its deadline; or None."""
+        ...
+
     async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
         """The ids of facts that begin so, in their order."""
         ...

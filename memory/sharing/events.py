@@ -9,7 +9,6 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import AccessDeniedError
-from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.selectors import Selector, matches
 
 EVENT = "event"  # the outcome of a wait that an event has ended
@@ -20,7 +19,7 @@ LARGEST_BYTES = (
 )
 
 
-NOTHING: dict[str, Any] = {FORGOTTEN: True}  # what a wait is for whose event was forgotten
+NOTHING: dict[str, Any] = {"[forgotten]": True}  # what is said of a wait whose event was forgotten
 
 
 class ChannelEvent(DeferredModel):

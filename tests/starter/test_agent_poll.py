@@ -19,7 +19,7 @@ async def test_a_rest_that_fails_ends_no_poll() -> None:
 
     async def rest(seconds: float) -> None:
         if looks == 1:
-            raise OSError("no socket is left")
+            raise OSError(f"no socket is left for {seconds} s")
         await asyncio.Event().wait()
 
     async def start(waiting: WaitingAgent) -> None:

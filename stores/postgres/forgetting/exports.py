@@ -196,7 +196,12 @@ class PostgresExportStore:
         return await self._add_version(_ADD_EDGE, edge, edge_id=edge_id, **keys)
 
     async def _add_version(
-        self, query: NamedQuery, line: NodeLine | EdgeLine, *, edge_id: str | None = None, **names: str
+        self,
+        query: NamedQuery,
+        line: NodeLine | EdgeLine,
+        *,
+        edge_id: str | None = None,
+        **names: str,
     ) -> bool:
         """Adds a version of a node or an edge, by the keys of names."""
         check_size(line.properties, what="properties", limit_bytes=LARGEST_PROPERTIES_BYTES)

@@ -19,12 +19,10 @@ from mnestic.memory.jobs.waits import (
     WaitState,
 )
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.prompt_facts import FactCondition
 from mnestic.memory.scope import Scope
 from mnestic.memory.sharing.events import NOTHING, ChannelEvent
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.knowledge.fact_reader import fact_of
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -32,7 +30,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _OPEN, _GET, _CLOSE = read_query("waits.open"), read_query("waits.get"), read_query("waits.close")
 _EXTEND, _CANCEL_OPEN = read_query("waits.extend"), read_query("waits.cancel_open")
 _FIND_RECEIPT = read_query("waits.find_receipt")
-_FIND_EVENT, _FIND_FACT = read_query("waits.find_event"), read_query("waits.find_fact")
+_FIND_EVENT = read_query("waits.find_event")
 _CLAIM_MET, _WAKE = read_query("waits.claim_met"), read_query("channels.wake")
 _OF_FACT = ("subject", "predicate", "object")
 _LIST_BY_JOB, _LIST_LATEST = read_query("waits.list_by_job"), read_query("waits.list_latest")
@@ -56,9 +54,7 @@ class PostgresWaitStore:
             "form": as_json(wait.form),
             **_columns_of(wait.condition),
         }
-        opened = await self._unit.fetch_one(
-            _OPEN, temporal_namespace=temporal_namespace, **columns
-        )
+        opened = await self._unit.fetch_one(_OPEN, temporal_namespace=temporal_namespace, **columns)
         if opened is None:
             raise AlreadyExistsError(what="wait", name=wait.wait_id)
         if opened.too_late:
@@ -127,15 +123,6 @@ class PostgresWaitStore:
         self._unit.read("wait.event", wait_id)
         return None if row is None else read_stored(ChannelEvent, row._asdict(), what="event")
 
-    async def find_fact(self, wait_id: str) -> Fact | None:
-        """See the port."""
-        row = await self._unit.fetch_one(_FIND_FACT, wait_id=wait_id)
-        self._unit.read("wait.fact", wait_id)
-        if row is None:
-            return None
-        self._unit.confine(row.audience)
-        return fact_of(row)
-
     async def claim_met(self, temporal_namespace: str) -> tuple[MetWait, ...]:
         """See the port."""
         rows = await self._unit.fetch(_CLAIM_MET, temporal_namespace=temporal_namespace)
@@ -177,8 +164,8 @@ class PostgresWaitStore:
         scope = Scope(**self._unit.owner, session_id=row.session_id)
         columns = {**row._asdict(), "scope": scope}
         if row.event_channel is not None:
-            columns["condition"] = {"channel": row.event_channel}
-            columns["condition"] |= {"where": NOTHING if row.event_where is None else row.event_where}
+            where = NOTHING if row.event_where is None else row.event_where
+            columns["condition"] = {"channel": row.event_channel, "where": where}
         elif row.fact is not None:
             columns["condition"] = {name: row.fact[name] for name in _OF_FACT if name in row.fact}
         return read_stored(JobWait, columns, what=f"wait {row.wait_id}")

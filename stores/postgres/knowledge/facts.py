@@ -39,7 +39,8 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _ADD_CLAIMS, _REPLACE_CLAIMS = read_query("facts.add_claims"), read_query("facts.replace_claims")
 _FORGET_CLAIMS, _LIST_CLAIMS = read_query("facts.forget_claims"), read_query("facts.list_claims")
 _LIST_PLACES, _LIST_MENTIONS = read_query("facts.list_places"), read_query("facts.list_mentions")
-_GET, _LIST_IDS = read_query("facts.get"), read_query("facts.list_ids")
+_GET, _FIND_AWAITED = read_query("facts.get"), read_query("facts.find_awaited")
+_LIST_IDS = read_query("facts.list_ids")
 _COUNT, _REMOVE = read_query("facts.count"), read_query("facts.remove")
 _ADD, _UPDATE = read_query("facts.add"), read_query("facts.update")
 _UNSETTLED_TOPICS = read_query("facts.list_unsettled_topics")
@@ -86,6 +87,15 @@ class PostgresFactStore:
         if row is None:
             raise NotFoundError(what="fact", name=fact_id)
         self._unit.read("fact.get", fact_id)
+        self._unit.confine(row.audience)
+        return fact_of(row)
+
+    async def find_awaited(self, wait_id: str) -> Fact | None:
+        """See the port."""
+        row = await self._unit.fetch_one(_FIND_AWAITED, wait_id=wait_id)
+        self._unit.read("wait.fact", wait_id)
+        if row is None:
+            return None
         self._unit.confine(row.audience)
         return fact_of(row)
 

@@ -65,14 +65,6 @@ SELECT e.number, e.id, e.channel, e.agent_id, e.payload, e.at
   JOIN mnestic.channel_event AS e ON e.tenant_id = w.tenant_id AND e.number = w.event_number
  WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s
 
--- name: find_fact
--- Reads the fact that ends a wait.
-SELECT audience, -- include fact_columns
-  FROM mnestic.fact
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-   AND id = (SELECT mnestic.fact_of_wait(w) FROM mnestic.job_wait AS w
-              WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s)
-
 -- name: claim_met
 -- Takes waits of a namespace of Temporal whose condition is met, unless that was sent to their job lately.
 UPDATE mnestic.job_wait AS w

@@ -96,6 +96,14 @@ SELECT audience, -- include fact_columns
   FROM mnestic.fact
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = %(id)s
 
+-- name: find_awaited
+-- Reads the fact that ends a wait.
+SELECT audience, -- include fact_columns
+  FROM mnestic.fact
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+   AND id = (SELECT mnestic.fact_of_wait(w) FROM mnestic.job_wait AS w
+              WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s)
+
 -- name: list_ids
 -- Reads the ids of facts that begin with a prefix.
 SELECT id
