@@ -80,7 +80,7 @@ class GraphEngines:
         try:
             return _rows(answer)
         except (ValueError, TypeError, LookupError):
-            why = "returns an object that looks like a node or an edge and is none"
+            why = "returns a node or an edge that is none"
             raise InvalidInputError(what="query", why=why) from None
 
     def close(self) -> None:
