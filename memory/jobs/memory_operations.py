@@ -176,6 +176,7 @@ class ListEventsArguments(OperationArguments):
     after: int | None = Field(
         None,
         ge=0,
+        le=2**63 - 1,
         strict=True,
         description="The number of the last event seen; by default the oldest kept",
     )

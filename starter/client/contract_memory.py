@@ -40,7 +40,7 @@ from mnestic.memory.scope import Scope, check_id
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.checked_texts import FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
-from mnestic.starter.client.shared_memory import Result, SharedMemory
+from mnestic.starter.client.shared_memory import Result, SharedMemory, seconds_of
 from mnestic.starter.contract.collection_operations import CollectionOperations
 from mnestic.starter.graph.contract_graph import ContractGraph
 
@@ -159,7 +159,7 @@ class ContractMemory(
             key=key,
             value=value,
             metadata=metadata,
-            ttl_seconds=None if ttl is None else ttl.total_seconds(),
+            ttl_seconds=seconds_of(ttl),
             expected_version=expected_version,
         )
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
 from mnestic.memory.sharing.locks import Lock, under
 from mnestic.memory.sharing.namespaces import AccessLevel, NamespaceGrant, SharedRecord
@@ -70,7 +71,7 @@ class SharedMemory(ChecksTexts, unchecked=OPERATIONS):
             key=key,
             value=value,
             metadata=metadata,
-            ttl_seconds=None if ttl is None else ttl.total_seconds(),
+            ttl_seconds=seconds_of(ttl),
             expected_version=expected_version,
             token=token,
         )
@@ -163,6 +164,17 @@ class SharedMemory(ChecksTexts, unchecked=OPERATIONS):
             LockedError: one of its keys is locked.
         """
         return (await self._do("drop_namespace", Removed, namespace=namespace)).count
+
+
+def seconds_of(ttl: timedelta | None) -> float | None:
+    """A time to live in seconds.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    if ttl is None or isinstance(ttl, timedelta):
+        return None if ttl is None else ttl.total_seconds()
+    raise InvalidInputError(what="ttl", why=f"is {ttl!r:.140}; give a timedelta")
 
 
 class HeldLock:

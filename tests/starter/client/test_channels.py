@@ -148,6 +148,12 @@ async def test_a_channel_that_the_contract_does_not_have_is_denied(
         await (await client.contract("other")).publish("news", {})
 
 
+async def test_a_number_that_no_event_can_have_is_refused(crawler: ContractMemory) -> None:
+    for after in (-1, 2**63):
+        with pytest.raises(InvalidInputError, match="after: Input should be"):
+            await crawler.list_events("news", after=after)
+
+
 async def test_old_events_are_removed_by_later_ones_and_who_asks_for_them_is_refused(
     crawler: ContractMemory, admin_url: str, client: MnesticClient
 ) -> None:

@@ -265,6 +265,30 @@ async def test_of_many_that_lock_at_once_one_after_the_other_holds_the_lock(agen
     assert holders == sorted({*holders})
 
 
+async def test_who_loses_its_grant_while_it_holds_a_lock_ends_it_and_writes_no_more(
+    agents: Agents,
+) -> None:
+    keeper, guest = await agents("keeper"), await agents("guest.one")
+    await keeper.grant(SPACE, "guest.*", "write")
+
+    async with guest.lock(SPACE, "k", timeout_ms=600_000) as lock:
+        await keeper.revoke(SPACE, "guest.*")
+        with pytest.raises(AccessDeniedError):
+            await lock.set(1)
+
+    assert (await keeper.set_shared(SPACE, "k", 2)).value == 2
+    with pytest.raises(AccessDeniedError):
+        await lock.release()
+
+
+async def test_a_time_to_live_that_is_none_is_refused(agents: Agents) -> None:
+    writer: Any = await agents("writer")
+
+    for write in (writer.set_shared, writer.persist):
+        with pytest.raises(InvalidInputError, match="ttl: is 5; give a timedelta"):
+            await write(SPACE, "k", 1, ttl=5)
+
+
 @pytest.mark.parametrize("timeout_ms", [0, -1, None, 600_001, "5000", 2.5, True])
 async def test_a_lock_without_a_timeout_is_refused(agents: Agents, timeout_ms: Any) -> None:
     writer = await agents("writer")
