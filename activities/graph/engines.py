@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ from mnestic.memory.ports import Memory
 
 _PROGRAM = Path(__file__).with_name("engine_process.py")
 _MOST_LOADED = 4  # graphs of one process of ours
+_MOST_QUERIES = 16  # that run or wait, of one process of ours
 _QUERY_S, _LOAD_S, _GRACE_S = 10.0, 60.0, 2.0
 _LONGEST_ERROR = 500  # characters
 _OF_NODE = {"key", "id", "type"}
@@ -44,7 +46,10 @@ class GraphEngines:
 
     def __init__(self, *, query_s: float = _QUERY_S, most: int = _MOST_LOADED) -> None:
         self._query_s, self._most = query_s, most
-        self._lock, self._loading = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
+        self._loading = weakref.WeakValueDictionary[GraphKey, Any]()  # a lock of each graph
+        # Its own, since who waits for a slow query keeps a thread.
+        self._threads = ThreadPoolExecutor(_MOST_QUERIES, thread_name_prefix="graph")
         self._engines: OrderedDict[GraphKey, _Engine] = OrderedDict()
 
     def has(self, key: GraphKey, *, revision: int, at: datetime) -> bool:
@@ -76,7 +81,7 @@ class GraphEngines:
                 timeout_ms = int(self._query_s * 1000)
                 return engine.ask({**request, "timeout_ms": timeout_ms}, seconds=self._query_s)
 
-        answer = await asyncio.to_thread(work)
+        answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         try:
             return _rows(answer)
         except (ValueError, TypeError, LookupError):
@@ -89,13 +94,16 @@ class GraphEngines:
             engines, self._engines = [*self._engines.values()], OrderedDict()
         for engine in engines:
             self._leave(engine, users=0)
+        self._threads.shutdown(wait=False)
 
     @contextmanager
     def _using(
         self, key: GraphKey, graph: LoadedGraph | None, rules: GraphMemory
     ) -> Iterator["_Engine"]:
         """The process of a graph, which does not end meanwhile; of queries that come at once, the first loads it."""
-        with self._loading:
+        with self._lock:
+            loading = self._loading.setdefault(key, threading.Lock())
+        with loading:
             with self._lock:
                 engine = self._engines.get(key)
             if graph is not None and not (engine and engine.is_current(graph.revision, graph.at)):

@@ -1,5 +1,6 @@
 """What `ContractMemory` does with collections: embeds, searches, and writes documents and files."""
 
+import asyncio
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -102,7 +103,9 @@ class CollectionOperations:
             InvalidInputError: the file cannot be read, has no text, or `upsert` refuses it.
             KeptOutError: as `upsert`.
         """
-        document = read_document(Path(path), document_id=document_id, metadata=metadata or {})
+        document = await asyncio.to_thread(
+            read_document, Path(path), document_id=document_id, metadata=metadata or {}
+        )
         return await self.upsert(collection, document)
 
     async def delete_document(self, collection: str, document_id: str) -> None:

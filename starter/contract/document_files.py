@@ -21,6 +21,8 @@ def read_document(
         ConfigurationError: it is a PDF, and `mnestic[pdf]` is not installed.
     """
     source = str(path)
+    if path.is_dir():
+        raise InvalidInputError(what=source, why="is a folder; name a file of it")
     check_file(path, source)
     try:
         raw = path.read_bytes()

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -357,6 +358,36 @@ async def test_a_graph_is_loaded_as_it_is_and_the_oldest_goes() -> None:
     engines.close()
     assert not engines.has(keys[2], revision=2, at=AT - tick)
     assert threading.active_count() <= threads + 4
+
+
+class Slow(list[LoadedPart]):
+    """Parts of a graph that take as long to load as the test says."""
+
+    def __init__(self, parts: Iterable[LoadedPart]) -> None:
+        super().__init__(parts)
+        self.go_on = threading.Event()
+
+    def __iter__(self) -> Iterator[LoadedPart]:
+        self.go_on.wait()
+        return super().__iter__()
+
+
+async def test_who_waits_for_a_graph_holds_up_neither_others_nor_other_work() -> None:
+    engines, graph = GraphEngines(), small_graph(1)
+    parts = Slow(graph.parts)
+    slow = graph._replace(parts=parts)
+    waiting = [asyncio.create_task(run(engines, slow, "RETURN 1")) for _ in range(10)]
+    try:
+        async with asyncio.timeout(20):
+            other = await run(engines, graph, "RETURN 2", key=KEY._replace(agent_id="eve"))
+            beside = await asyncio.to_thread(int)
+    finally:
+        parts.go_on.set()
+        found = await asyncio.gather(*waiting)
+
+    assert (other.rows, beside) == (((2,),), 0)
+    assert {one.rows for one in found} == {((1,),)}
+    engines.close()
 
 
 async def test_queries_of_one_graph_run_one_after_the_other(
