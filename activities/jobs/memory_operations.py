@@ -131,9 +131,7 @@ class MemoryOperations:
         """
         if isinstance(step, RefusedError):
             raise step  # here, so that the audit log has it
-        result = await self._result(transaction, params, arguments, step=step)
-        transaction.audit.complete()
-        return result
+        return await self._result(transaction, params, arguments, step=step)
 
     async def _result(
         self,
@@ -165,7 +163,8 @@ class MemoryOperations:
             case SetContextArguments() | GetContextArguments():
                 result = await self._use_segment(transaction, params, arguments, step=step)
             case _:
-                result = await _use_shared_memory(transaction, params, arguments)
+                result = await use_shared_memory(transaction, params, arguments)
+        transaction.audit.complete()
         return result
 
     async def _persist(
@@ -245,14 +244,6 @@ async def prepared(prepare: Callable[[], Awaitable[Prepared]] | None) -> Prepare
         return None if prepare is None else await prepare()
     except RefusedError as error:
         return error
-
-
-async def _use_shared_memory(
-    transaction: Transaction, params: SegmentInput, arguments: OperationArguments
-) -> BaseModel:
-    result = await use_shared_memory(transaction, params, arguments)
-    assert result is not None, arguments
-    return result
 
 
 async def _use_graph(

@@ -67,8 +67,8 @@ async def count_retries(
 
 async def use_shared_memory(
     transaction: Transaction, params: SegmentInput, arguments: OperationArguments
-) -> BaseModel | None:
-    """Does an operation of shared memory; None if it is none.
+) -> BaseModel:
+    """Does an operation of shared memory.
 
     Raises:
         AccessDeniedError: the agent has no grant of the namespace, or one of a lower level.
@@ -93,8 +93,7 @@ async def use_shared_memory(
         ListGrantsArguments: shared.list_grants,
         DropNamespaceArguments: shared.drop,
     }
-    method = methods.get(type(arguments))
-    return None if method is None else await method(arguments)
+    return await methods[type(arguments)](arguments)
 
 
 async def _set(transaction: Transaction, arguments: SetSharedArguments) -> SharedRecord:

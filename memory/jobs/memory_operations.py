@@ -221,9 +221,21 @@ class MemoryOperation:
     of_session: bool = False
 
 
-_OF_SHARED_MEMORY: tuple[
+_OPERATIONS: tuple[
     tuple[OperationName, str, type[OperationArguments], type[BaseModel], bool], ...
-] = (
+] = (  # name, summary, arguments, result, whether it writes
+    ("get_context", "Reads a segment of a session.", GetContextArguments, SegmentContext, False),
+    ("set_context", "Replaces the text of a segment.", SetContextArguments, SegmentContext, True),
+    ("summarize", "Summarizes a segment but its newest.", SummarizeArguments, SegmentContext, True),
+    ("persist", "Writes a record of a schema.", PersistArguments, PersistedRecord, True),
+    ("retrieve", "Reads a record of a schema.", RetrieveArguments, ReadRecord, False),
+    ("query", "Finds records of a schema by a filter.", QueryArguments, RecordPage, False),
+    ("publish", "Publishes an event on a channel.", PublishArguments, PublishedEvent, True),
+    ("list_events", "Reads events of channels in order.", ListEventsArguments, EventList, False),
+    ("embed", "Makes the vector of a text.", EmbedArguments, EmbeddedText, False),
+    ("search", "Finds documents near a query.", SearchDocumentsArguments, SearchResults, False),
+    ("upsert", "Writes a document of a collection.", UpsertArguments, UpsertedDocument, True),
+    ("delete_document", "Deletes a document.", DeleteDocumentArguments, DocumentRef, True),
     ("get_shared", "Reads a shared record.", GetSharedArguments, SharedRecord, False),
     ("set_shared", "Writes a shared record.", SetSharedArguments, SharedRecord, True),
     ("delete_shared", "Deletes a shared record.", DeleteSharedArguments, Removed, True),
@@ -234,135 +246,27 @@ _OF_SHARED_MEMORY: tuple[
     ("revoke", "Takes a namespace from agents.", RevokeArguments, Removed, True),
     ("list_grants", "Lists who may do what in namespaces.", ListGrantsArguments, GrantList, False),
     ("drop_namespace", "Removes all in a namespace.", DropNamespaceArguments, Removed, True),
-)
-
-_OF_GRAPH: tuple[
-    tuple[OperationName, str, type[OperationArguments], type[BaseModel], bool], ...
-] = (
     ("upsert_node", "Writes a node of the graph.", UpsertNodeArguments, Node, True),
-    (
-        "upsert_edge",
-        "Writes an edge between two nodes of the graph.",
-        UpsertEdgeArguments,
-        Edge,
-        True,
-    ),
-    (
-        "delete_node",
-        "Ends a node of the graph, with its edges.",
-        DeleteNodeArguments,
-        EndedParts,
-        True,
-    ),
+    ("upsert_edge", "Writes an edge between two nodes.", UpsertEdgeArguments, Edge, True),
+    ("delete_node", "Ends a node, with its edges.", DeleteNodeArguments, EndedParts, True),
     ("delete_edge", "Ends an edge of the graph.", DeleteEdgeArguments, EndedParts, True),
-    (
-        "neighbours",
-        "Reads the edges that begin or end in a node.",
-        NeighboursArguments,
-        Graph,
-        False,
-    ),
+    ("neighbours", "Reads the edges of a node.", NeighboursArguments, Graph, False),
     ("paths", "Reads the shortest paths between two nodes.", PathsArguments, GraphPaths, False),
-    (
-        "subgraph",
-        "Reads what is around a node, or the heaviest edges.",
-        SubgraphArguments,
-        Graph,
-        False,
-    ),
+    ("subgraph", "Reads what is around a node.", SubgraphArguments, Graph, False),
     ("query_graph", "Runs a Cypher query of the contract.", QueryGraphArguments, GraphRows, False),
 )
 
 OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
     {
-        one.name: one
-        for one in (
-            MemoryOperation(
-                "get_context",
-                "Reads what a segment of a session has, with its tokens.",
-                GetContextArguments,
-                SegmentContext,
-                of_session=True,
-            ),
-            MemoryOperation(
-                "set_context",
-                "Puts a text in the place of all that a segment of a session has.",
-                SetContextArguments,
-                SegmentContext,
-                writes=True,
-                of_session=True,
-            ),
-            MemoryOperation(
-                "summarize",
-                "Summarizes all texts of a segment of a session but the newest.",
-                SummarizeArguments,
-                SegmentContext,
-                writes=True,
-                of_session=True,
-            ),
-            MemoryOperation(
-                "persist",
-                "Writes a record of a schema of the contract.",
-                PersistArguments,
-                PersistedRecord,
-                writes=True,
-            ),
-            MemoryOperation(
-                "retrieve",
-                "Reads a record of a schema of the contract.",
-                RetrieveArguments,
-                ReadRecord,
-            ),
-            MemoryOperation(
-                "query",
-                "Finds records of a schema of the contract by a filter.",
-                QueryArguments,
-                RecordPage,
-            ),
-            MemoryOperation(
-                "publish",
-                "Publishes an event on a channel of the contract.",
-                PublishArguments,
-                PublishedEvent,
-                writes=True,
-            ),
-            MemoryOperation(
-                "list_events",
-                "Reads events on channels of the contract in their order.",
-                ListEventsArguments,
-                EventList,
-            ),
-            MemoryOperation(
-                "embed",
-                "Makes the vector of a text by the model of the contract.",
-                EmbedArguments,
-                EmbeddedText,
-            ),
-            MemoryOperation(
-                "search",
-                "Finds what is nearest to a query in a collection of the contract.",
-                SearchDocumentsArguments,
-                SearchResults,
-            ),
-            MemoryOperation(
-                "upsert",
-                "Writes a document of a collection of the contract, with its vectors.",
-                UpsertArguments,
-                UpsertedDocument,
-                writes=True,
-            ),
-            MemoryOperation(
-                "delete_document",
-                "Deletes a document of a collection of the contract.",
-                DeleteDocumentArguments,
-                DocumentRef,
-                writes=True,
-            ),
-            *(
-                MemoryOperation(name, summary, arguments, result, writes=writes)
-                for name, summary, arguments, result, writes in (*_OF_SHARED_MEMORY, *_OF_GRAPH)
-            ),
+        name: MemoryOperation(
+            name,
+            summary,
+            arguments,
+            result,
+            writes=writes,
+            of_session=issubclass(arguments, GetContextArguments),
         )
+        for name, summary, arguments, result, writes in _OPERATIONS
     }
 )
 
