@@ -13,7 +13,12 @@ from mnestic.activities.failures import failures
 from mnestic.activities.jobs.channels import find_channels
 from mnestic.activities.jobs.exclusions import allowed_episode, allowed_records
 from mnestic.activities.jobs.segments import SegmentInput, SegmentStep, SegmentWriter, find_rules
-from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
+from mnestic.activities.jobs.template_values import (
+    TemplateValues,
+    fill_in,
+    fill_selection,
+    load_values,
+)
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.knowledge.job_knowledge import receive_message, start_extraction
@@ -36,7 +41,7 @@ from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import SearchSelection
-from mnestic.memory.selectors import matches
+from mnestic.memory.selectors import check_selector, matches
 
 _MAX_REFS = 10  # in a result, which travels through the workflow's history
 
@@ -297,14 +302,10 @@ class MemoryActivities:
     ) -> _Searched:
         """The memories and notes that were found for a question, as a block for a prompt."""
         assert self._auto is not None, "a worker has a retriever"
-        question = search.question
         if params.templates:
-            question = as_text(fill_in(question, state, values))
-        found = await self._auto.find(
-            params.caller(self._memory),
-            question,
-            select=search,
-        )
+            search = fill_selection(search, state, values)
+        question = search.question
+        found = await self._auto.find(params.caller(self._memory), question, select=search)
         retrieved = self._auto.assemble(found, max_tokens=search.max_tokens)
         return _Searched(retrieved, retrieved.log_entry(question, channel=search.channel))
 
@@ -350,7 +351,6 @@ async def _learned(params: RememberInput) -> None:
 
 async def _receive(transaction: Transaction, params: RememberInput, write: MemoryWrite) -> None:
     """Ingests the message and the tool's result; messages of the system are not ingested."""
-    now = await transaction.now()
     message, call = write.message, params.tool_call
     if message is not None and message.role != "system":
         await receive_message(
@@ -358,9 +358,9 @@ async def _receive(transaction: Transaction, params: RememberInput, write: Memor
             params,
             message.content,
             speaker=message.speaker or message.role,
-            at=now,
             kind="tool_result" if message.role == "tool" else "message",
             channel=message.channel,
+            readers=message.readers,
         )
     if call is not None and call.result is not None:
         result = (await load_results(transaction, {call.id: call.result}))[call.id]
@@ -369,9 +369,9 @@ async def _receive(transaction: Transaction, params: RememberInput, write: Memor
             params,
             as_text(result),
             speaker=call.activity,
-            at=now,
             kind="tool_result",
             part="#tool",
+            readers=message.readers if message else None,
         )
 
 
@@ -392,6 +392,8 @@ def _filled(params: RememberInput, state: WorkingMemory, values: TemplateValues)
             raise InvalidInputError(what=where, why=first["msg"]) from None
     if isinstance(write.records, str):
         raise InvalidInputError(what="records", why="is text, not a list of records")
+    for reader in (write.message and write.message.readers) or ():
+        check_selector(reader, what="readers")
     return write
 
 

@@ -5,16 +5,18 @@ All activities find the same under `${memory…}`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
-from mnestic.memory.jobs.templates import names_under, resolve
+from mnestic.memory.jobs.templates import as_text, names_under, resolve
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.ports import Retriever, Transaction
+from mnestic.memory.retrieval.selections import AutoSelection
 
+Selection = TypeVar("Selection", bound=AutoSelection)
 _OF_CONTEXT = frozenset({"episodes", "records"})
 _FILLED_BYTES = (
     16_777_216  # more than any prompt or write is; it keeps a worker from running out of memory
@@ -50,6 +52,18 @@ async def load_values(
             transaction, retriever, request, select=ContextSelection(), sealed_tail=sealed_tail
         )
     return TemplateValues(await load_results(transaction, results), context)
+
+
+def fill_selection(select: Selection, state: WorkingMemory, values: TemplateValues) -> Selection:
+    """A selection with the templates of its question and its reader filled in."""
+    given = {"question": select.question, "reader": select.reader}
+    return select.model_copy(
+        update={
+            name: as_text(fill_in(value, state, values))
+            for name, value in given.items()
+            if value is not None
+        }
+    )
 
 
 def fill_in(value: Any, state: WorkingMemory, values: TemplateValues) -> Any:

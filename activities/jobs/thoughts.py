@@ -24,7 +24,12 @@ from mnestic.activities.jobs.segments import (
     SegmentWriter,
     find_rules,
 )
-from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
+from mnestic.activities.jobs.template_values import (
+    TemplateValues,
+    fill_in,
+    fill_selection,
+    load_values,
+)
 from mnestic.activities.knowledge.job_knowledge import (
     PromptFact,
     list_prompt_facts,
@@ -98,11 +103,16 @@ class ThinkResult(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class _FilledPrompt:
-    """The prompt of a model, with its templates filled in."""
+    """The prompt of a model and what is retrieved for it, with their templates filled in."""
 
     prompt: ChatMessage
     system: tuple[ChatMessage, ...]
-    question: str | None
+    retrieve: AutoSelection | None
+
+    @property
+    def reader(self) -> str | None:
+        """For whom the model is called: it gets what they may read, and what it says is theirs."""
+        return self.retrieve.reader if self.retrieve else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +127,7 @@ class _Fitted:
     facts: int
     retrieved: AutoRetrieval
     used: tuple[str, ...] = ()
+    reader: str | None = None
 
 
 class ThinkActivities:
@@ -151,28 +162,27 @@ class ThinkActivities:
                 state = await transaction.working.load(params.scope.session_id)
                 used = await _used(transaction, params)
                 values = await self._values(transaction, params)
-                known = await list_prompt_facts(transaction, params.know)
-                context = await self._context(transaction, params)
+                filled = _fill_prompt(params, state, values)
+                known, context = await self._quoted(transaction, params, filled.reader)
                 rules = await find_rules(transaction, params.contract)
                 now = await transaction.now()
             if done is not None:
                 await _learned(params)
                 return done
             history = self._history(params, state, rules)
-            filled = _fill_prompt(params, state, values)
             found = await self._find(params, history, filled, known=known)
             fitted = self._fitted(
                 params, history, filled, known=known, found=found, context=context
             )
             max_tokens = _capped(params, used=used, input_tokens=fitted.tokens)
-            log_entry = _log_entry(params, filled, fitted.retrieved)
+            log_entry = _log_entry(filled, fitted.retrieved)
             reply = await self._meter.answer(
                 params,
                 self._model.reply(fitted.messages, max_tokens=max_tokens),
                 log_entry=log_entry,
             )
             step = await self._step(
-                params, state, _reply_message(params, reply, at=now), rules=rules
+                params, state, _reply_message(params, reply, fitted, at=now), rules=rules
             )
             result = await run_once(
                 self._memory,
@@ -213,15 +223,25 @@ class ThinkActivities:
         return join_rows(self._meter.row(params, reply, log_entry=log_entry), of_segment)
 
     async def _values(self, transaction: Transaction, params: ThinkInput) -> TemplateValues:
-        question = params.retrieve.question if params.retrieve else None
+        found = params.retrieve and [params.retrieve.question, params.retrieve.reader]
         return await load_values(
             transaction,
             self._retriever,
             params,
-            value=[params.prompt, params.system, question] if params.templates else None,
+            value=[params.prompt, params.system, found] if params.templates else None,
             results=params.results,
             sealed_tail=params.sealed_tail,
         )
+
+    async def _quoted(
+        self, transaction: Transaction, params: ThinkInput, reader: str | None
+    ) -> tuple[tuple[PromptFact, ...], JobContext]:
+        """The facts and the context; for a reader the facts that they may read, and no context."""
+        if reader is None:
+            facts = await list_prompt_facts(transaction, params.know)
+            return facts, await self._context(transaction, params)
+        async with params.caller(self._memory).for_reader(reader)() as visible:
+            return await list_prompt_facts(visible, params.know), JobContext()
 
     async def _context(self, transaction: Transaction, params: ThinkInput) -> JobContext:
         if params.context is None:
@@ -244,13 +264,13 @@ class ThinkActivities:
         known: Sequence[PromptFact],
     ) -> AutoRetrievalHits:
         """What is found for the prompt or its question, without what the history and the facts already contain."""
-        if params.retrieve is None:
+        if filled.retrieve is None:
             return AutoRetrievalHits()
         assert self._auto is not None, "a worker has a retriever"
         return await self._auto.find(
             params.caller(self._memory),
-            filled.question or filled.prompt.content,
-            select=params.retrieve,
+            filled.retrieve.question or filled.prompt.content,
+            select=filled.retrieve,
             session_id=params.scope.session_id,
             prompt_texts=[*history.texts, *(fact.sentence for fact in known)],
         )
@@ -298,6 +318,7 @@ class ThinkActivities:
             facts=of_facts,
             retrieved=retrieved,
             used=fitting.used,
+            reader=filled.reader,
         )
 
     def _retrieved(
@@ -341,7 +362,7 @@ class ThinkActivities:
         fitted: _Fitted,
         step: SegmentStep | None,
     ) -> ThinkResult:
-        message = _reply_message(params, reply, at=await transaction.now())
+        message = _reply_message(params, reply, fitted, at=await transaction.now())
         state = await transaction.working.load(params.scope.session_id, lock=True)
         state = state.with_messages([message]).with_variables({params.save_as: reply.text})
         if step is not None and self._segments is not None:
@@ -350,11 +371,14 @@ class ThinkActivities:
             )
         await transaction.working.save(params.scope.session_id, state)
         if params.learn:
-            prompt, agent = fitted.messages[-1], params.scope.agent_id
-            await receive_message(
-                transaction, params, prompt.content, speaker="user", at=message.at, part="#prompt"
+            said = (
+                (fitted.messages[-1].content, "user", "#prompt"),
+                (reply.text, params.scope.agent_id, ""),
             )
-            await receive_message(transaction, params, reply.text, speaker=agent, at=message.at)
+            for text, speaker, part in said:
+                await receive_message(
+                    transaction, params, text, speaker=speaker, part=part, readers=message.readers
+                )
         return ThinkResult(
             message_id=message.id,
             model=reply.model,
@@ -375,23 +399,23 @@ def _fill_prompt(params: ThinkInput, state: WorkingMemory, values: TemplateValue
     def fill(text: str) -> str:
         return as_text(fill_in(text, state, values)) if params.templates else text
 
-    question = params.retrieve.question if params.retrieve else None
+    select = params.retrieve
+    if select is not None and params.templates:
+        select = fill_selection(select, state, values)
     return _FilledPrompt(
         prompt=ChatMessage(role="user", content=fill(params.prompt)),
         system=()
         if params.system is None
         else (ChatMessage(role="system", content=fill(params.system)),),
-        question=None if question is None else fill(question),
+        retrieve=select,
     )
 
 
-def _log_entry(
-    params: ThinkInput, filled: _FilledPrompt, retrieved: AutoRetrieval
-) -> RetrievalLogEntry | None:
-    if params.retrieve is None:
+def _log_entry(filled: _FilledPrompt, retrieved: AutoRetrieval) -> RetrievalLogEntry | None:
+    if filled.retrieve is None:
         return None
-    message = filled.question or filled.prompt.content
-    return retrieved.log_entry(message, channel=params.retrieve.channel)
+    message = filled.retrieve.question or filled.prompt.content
+    return retrieved.log_entry(message, channel=filled.retrieve.channel)
 
 
 async def _used(transaction: Transaction, params: ThinkInput) -> UsageTotal:
@@ -418,8 +442,16 @@ def _capped(params: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
     )
 
 
-def _reply_message(params: ThinkInput, reply: ChatReply, *, at: datetime) -> Message:
-    return Message(id=params.new_id("message"), role="assistant", content=reply.text, at=at)
+def _reply_message(
+    params: ThinkInput, reply: ChatReply, fitted: _Fitted, *, at: datetime
+) -> Message:
+    return Message(
+        id=params.new_id("message"),
+        role="assistant",
+        content=reply.text,
+        at=at,
+        readers=fitted.reader,
+    )
 
 
 def _without_segments(context: JobContext, params: ThinkInput) -> JobContext:

@@ -4,7 +4,7 @@ Jobs use knowledge through this module alone. Whatever a job remembers, thinks o
 and a job never fails because a message cannot be ingested.
 """
 
-from datetime import datetime
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -116,10 +116,10 @@ async def receive_message(
     content: str,
     *,
     speaker: str,
-    at: datetime,
     kind: TurnKind = "message",
     channel: str | None = None,
     part: str = "",
+    readers: Sequence[str] | None = None,
 ) -> None:
     """Ingests a message or a tool's result of a job, in the transaction of its operation.
 
@@ -130,10 +130,10 @@ async def receive_message(
         params: The operation.
         content: The text.
         speaker: The person, or the tool.
-        at: When it was said.
         kind: A tool's result belongs to the session's last message.
         channel: Where it came from.
         part: Distinguishes messages of one operation.
+        readers: Who alone may read it.
     """
     job_id = params.operation.job_id
     resource = Resource(
@@ -142,7 +142,8 @@ async def receive_message(
         channel=channel or CHANNEL,
         speaker=speaker,
         content=content,
-        at=at,
+        at=await transaction.now(),
+        readers=readers,
     )
     try:
         check_message(resource, limit_bytes=_LARGEST_BYTES)

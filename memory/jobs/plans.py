@@ -13,7 +13,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
 from mnestic.memory.jobs.contexts import ContextSelection
 from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
-from mnestic.memory.jobs.recalls import EpisodeSelection, RecordSelection
+from mnestic.memory.jobs.recalls import EpisodeSelection, RecordSelection, check_reader
 from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.jobs.templates import names_under
 from mnestic.memory.jobs.waits import WaitCondition, WaitPolicy
@@ -130,6 +130,11 @@ class RecallNode(Step):
     episodes: EpisodeSelection | None = None
     search: SearchSelection | None = None
     save_as: Name | None = None
+
+    @model_validator(mode="after")
+    def _a_reader_only_searches(self) -> Self:
+        check_reader(self)
+        return self
 
 
 class RememberNode(Step, MemoryWrite):

@@ -1,8 +1,8 @@
 """Recalls: what a job asks its memory for, and what it gets."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
@@ -31,13 +31,30 @@ class EpisodeSelection(DeferredModel):
 
 
 class RecallQuery(DeferredModel):
-    """What to recall: by name, the latest episodes, and what is found for a question."""
+    """What to recall: by name, the latest episodes, and what is found for a question; for a reader this alone."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     records: tuple[RecordSelection, ...] = ()
     episodes: EpisodeSelection | None = None
     search: SearchSelection | None = None
+
+    @model_validator(mode="after")
+    def _a_reader_only_searches(self) -> Self:
+        check_reader(self)
+        return self
+
+
+def check_reader(query: Any) -> None:
+    """Refuses to recall for a reader what none of them sees.
+
+    Raises:
+        ValueError: The query has records or episodes beside a search for a reader.
+    """
+    if query.search and query.search.reader and (query.records or query.episodes):
+        raise ValueError(
+            "search has a reader, who sees no records and no episodes; recall these without it"
+        )
 
 
 class Recalled(DeferredModel):

@@ -21,6 +21,7 @@ from mnestic.memory.canonical import (
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.short_term.segments import Segments
+from mnestic.memory.sharing.readers import Readers
 
 Role = Literal["system", "user", "assistant", "tool"]
 DRIFT_VARIABLE = "drift"
@@ -28,7 +29,7 @@ DRIFT_VARIABLE = "drift"
 
 
 class Message(DeferredModel):
-    """One message of a session. `speaker` names who said it when the role alone does not.
+    """One message of a session. `speaker` names who said it when the role alone does not; `readers` alone may read it.
 
     Its fields are in the order of their names, so that pydantic writes messages in canonical form.
     """
@@ -39,6 +40,7 @@ class Message(DeferredModel):
     channel: str | None = None
     content: str
     id: str
+    readers: Readers | None = Field(None, exclude_if=lambda readers: readers is None)
     role: Role
     speaker: str | None = None
 

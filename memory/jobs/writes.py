@@ -9,6 +9,7 @@ from mnestic.memory.durations import Duration
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.templates import as_text
 from mnestic.memory.jobs.working_memory import Role, check_variable
+from mnestic.memory.sharing.readers import ReaderTemplates
 from mnestic.memory.validation import Name
 
 
@@ -48,7 +49,10 @@ class EpisodeWrite(DeferredModel):
 
 
 class MessageWrite(DeferredModel):
-    """One message to append to working memory; with a contract in force, also to a `segment` of it."""
+    """One message to append to working memory; with a contract in force, also to a `segment` of it.
+
+    `readers` alone may read what follows from it: its entry, its facts, and the episodes of its session.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -57,6 +61,7 @@ class MessageWrite(DeferredModel):
     speaker: str | None = None
     channel: str | None = None
     segment: Name | None = None
+    readers: ReaderTemplates | None = None
 
 
 class MemoryWrite(DeferredModel):

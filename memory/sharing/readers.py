@@ -6,7 +6,14 @@ Without readers everybody may read it who may read the agent. The database match
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.selectors import Selector
@@ -16,7 +23,14 @@ DefaultKind = Literal["session", "channel"]
 
 
 def _listed(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
+    """One reader, or a list, in which a template may have given a list, as one list."""
+    if not isinstance(value, list | tuple):
+        return (value,) if isinstance(value, str) else value
+    return tuple(one for item in value for one in (item if isinstance(item, list) else [item]))
+
+
+def _or_template(value: object, check: ValidatorFunctionWrapHandler) -> object:
+    return value if isinstance(value, str) and "${" in value else check(value)
 
 
 def _in_order(readers: Sequence[str]) -> tuple[str, ...]:
@@ -29,6 +43,13 @@ Readers = Annotated[
     BeforeValidator(_listed),
     AfterValidator(_in_order),
 ]
+
+ReaderTemplates = Annotated[
+    tuple[Annotated[Selector, WrapValidator(_or_template)], ...],
+    Field(min_length=1, max_length=MOST_READERS),
+    BeforeValidator(_listed),
+]
+"""Readers in a plan, which templates may give."""
 
 
 class ReaderDefault(DeferredModel):

@@ -3,61 +3,15 @@
 The form is that of GateMem: five roles and one agent, direct and indirect questions of each, and forgetting in between.
 """
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.selectors import matches
-from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-
-MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
-EPISODE = yaml.safe_load(Path(__file__).with_name("reader_episode.yaml").read_text("utf-8"))
-ROLES: dict[str, str] = EPISODE["roles"]
-
-
-def said(number: int, speaker: str, content: str, readers: Sequence[str] | None) -> Resource:
-    return Resource(
-        session_id="s",
-        source_id=f"m{number}",
-        channel="chat",
-        speaker=speaker,
-        content=content,
-        at=MORNING + timedelta(minutes=number),
-        readers=readers,
-    )
-
-
-def may_read(one: dict[str, Any], reader: str) -> bool:
-    return "for" not in one or any(matches(selector, reader) for selector in one["for"])
-
-
-def secrets_from(reader: str) -> list[str]:
-    """The words that a reader may not get back."""
-    hidden = (one for one in EPISODE["said"] if not may_read(one, reader))
-    return [word for one in hidden for word in one.get("private", ())]
-
-
-async def tell(client: MnesticClient, agent_id: str, *, reader: str | None = None) -> MemoryClient:
-    """An agent to which all was said, or of it what one reader may read."""
-    memory = client.memory(agent_id)
-    await memory.ingest(
-        [
-            said(number, one["by"], one["text"], one.get("for"))
-            for number, one in enumerate(EPISODE["said"])
-            if reader is None or may_read(one, reader)
-        ]
-    )
-    await (await start_ingest(client, agent_id=agent_id)).result()
-    return memory
+from tests.reader_episode import EPISODE, ROLES, leaks, secrets_from, tell
 
 
 @pytest.fixture
@@ -106,17 +60,6 @@ def _stated(fact: Any) -> tuple[str, ...]:
     return (fact.subject, fact.predicate, fact.object, fact.status, str(fact.confidence))
 
 
-def texts_of(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from texts_of(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from texts_of(item)
-    elif isinstance(value, str):
-        yield value
-
-
 async def test_nobody_gets_back_what_others_said_in_private(
     client: MnesticClient, clinic: MemoryClient
 ) -> None:
@@ -131,15 +74,14 @@ async def test_nobody_gets_back_what_others_said_in_private(
         for role, reader in ROLES.items()
     }
 
-    leaks = [
-        (role, place, word)
+    leaked = [
+        (role, place, words)
         for role, reader in ROLES.items()
         for seen in (before[role], after[role])
         for place, value in seen.items()
-        for word in secrets_from(reader)
-        if any(word.casefold() in text.casefold() for text in texts_of(value))
+        if (words := leaks(value, reader))
     ]
-    assert leaks == []
+    assert leaked == []
     assert "heron-22" in str(before["eve"]["entries"])
     assert "heron-22" not in str(after["eve"])
 

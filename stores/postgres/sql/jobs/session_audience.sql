@@ -1,6 +1,13 @@
--- A fragment of other queries: the audience of what is made of a session: that of its messages, and the agent alone where several
--- sets of readers have said something.
-(SELECT CASE count(DISTINCT audience) FILTER (WHERE audience <> 0) WHEN 0 THEN mnestic.own_audience()
-             WHEN 1 THEN max(audience) FILTER (WHERE audience <> 0) ELSE -1 END
-   FROM mnestic.resource
-  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s)
+-- A fragment of other queries: the audience of what is made of a session: that of its messages and of what jobs have said in it, and
+-- the agent alone where several sets of readers have said something.
+(SELECT CASE count(*) WHEN 0 THEN mnestic.own_audience() WHEN 1 THEN max(audience) ELSE -1 END
+   FROM (SELECT audience FROM mnestic.resource
+          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s AND audience <> 0
+          UNION
+         SELECT mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, '', '',
+                                            ARRAY(SELECT json_array_elements_text(m.said -> 'readers')))
+           FROM mnestic.working_memory AS w
+          CROSS JOIN LATERAL json_array_elements(
+                CASE json_typeof(w.state -> 'messages') WHEN 'array' THEN w.state -> 'messages' END) AS m (said)
+          WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.session_id = %(session_id)s
+            AND m.said -> 'readers' IS NOT NULL) AS private (audience))
