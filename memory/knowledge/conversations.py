@@ -7,13 +7,14 @@ from pydantic import AwareDatetime, ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.sharing.readers import Readers
 
 
 class Turn(DeferredModel):
     """What one speaker said, or one tool returned, at one time; `id` is unique within its conversation.
 
     `content_id` is told by what is in it, where `id` only tells a place in a file. `attached_to` is the
-    message, by its `source_id`, that a tool's result came with.
+    message, by its `source_id`, that a tool's result came with. `readers` alone may read it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -26,6 +27,7 @@ class Turn(DeferredModel):
     entry_type: EntryType = "interaction"
     content_id: str | None = None
     attached_to: str | None = None
+    readers: Readers | None = None
 
     @property
     def source_id(self) -> str:

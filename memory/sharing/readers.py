@@ -57,6 +57,18 @@ class ReaderDefault(DeferredModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: DefaultKind
-    name: Annotated[str, Field(min_length=1, max_length=256)]
-    readers: Readers
+    kind: DefaultKind = Field(
+        description="Whether it is a session or a channel", examples=["channel"]
+    )
+    name: Annotated[str, Field(min_length=1, max_length=256)] = Field(
+        description="The id of the session, or the channel", examples=["hr"]
+    )
+    readers: Readers = Field(description="Ids and patterns", examples=[["user.hr.*"]])
+
+
+class ReaderDefaults(DeferredModel):
+    """The sessions and channels that have readers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    items: tuple[ReaderDefault, ...] = Field(description="Each of them; of others everybody is")

@@ -23,9 +23,28 @@ Agent = Annotated[str, typer.Option(help="The agent whose memory is used.")]
 Reader = Annotated[
     str | None, typer.Option(help="Show what this reader may read, such as user.anna.")
 ]
+Readers = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Who alone may read it: an id, or a pattern such as user.sales.*; may be repeated."
+    ),
+]
 
 _MIN_SIMILARITY = 0.6  # of 1; two of three letters are the same
 _MAX_LISTED = 5  # agents, where none has such a name
+
+
+def check_readers(readers: list[str] | None) -> tuple[str, ...] | None:
+    """The readers that a command names, before anything is read.
+
+    Raises:
+        InvalidInputError: one is no id or pattern, or there are too many.
+    """
+    from mnestic.memory.sharing.readers import Readers as ReaderSet
+    from mnestic.starter.cli.values import parse_as
+
+    given: tuple[str, ...] | None = parse_as(ReaderSet, readers, what="--readers")
+    return given
 
 
 @asynccontextmanager

@@ -115,6 +115,10 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.parked:app",
             "List, retry and drop messages that extraction failed on.",
         ),
+        "readers": (
+            f"{_KNOWLEDGE}.readers:app",
+            "Set, list and remove the readers of what is said in a session or a channel.",
+        ),
         "record": (
             "mnestic.starter.cli.jobs.records:app",
             "Read and write an agent's long-term records.",

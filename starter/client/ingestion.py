@@ -31,6 +31,7 @@ async def receive_conversation(
     *,
     agent_id: str,
     channel: str,
+    readers: Sequence[str] | None = None,
     refuse: Refuse | None = None,
 ) -> AsyncIterator[ReceivedBatch]:
     """Stores the messages of a conversation for extraction; yields each batch once it is stored.
@@ -42,13 +43,14 @@ async def receive_conversation(
         conversation: As it was read.
         agent_id: The agent that gets the messages.
         channel: The channel of the messages.
+        readers: Who alone may read those that name no readers.
         refuse: Called with each message that the database cannot store, while the others are stored;
             without it the first is raised.
 
     Raises:
         InvalidInputError: a message cannot be stored; names it.
     """
-    messages = _messages(conversation, channel=channel)
+    messages = _messages(conversation, channel=channel, readers=readers)
     memory = client.memory(agent_id)
     while batch := list(islice(messages, _BATCH)):
         yield ReceivedBatch(len(batch), await store_batch(memory, batch, refuse))
@@ -92,7 +94,9 @@ async def store_batch(
     return stored_first + await store_batch(memory, batch[middle:], refuse)
 
 
-def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str, IncomingMessage]]:
+def _messages(
+    conversation: Conversation, *, channel: str, readers: Sequence[str] | None
+) -> Iterator[tuple[str, IncomingMessage]]:
     """The messages, each with the name that errors give it."""
     for session in conversation.sessions:
         for turn in session.turns:
@@ -103,6 +107,7 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str
                 speaker=turn.speaker,
                 content=turn.text,
                 at=turn.at,
+                readers=turn.readers or readers,
             )
             message = IncomingMessage(
                 resource=resource,

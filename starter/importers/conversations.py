@@ -16,6 +16,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.sharing.readers import Readers
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.importers.file_formats import check_format, check_markdown
 from mnestic.starter.importers.locomo import read_locomo
@@ -37,7 +38,7 @@ MARKDOWN = (".md", ".markdown")
 _PAUSE = timedelta(hours=6)  # a longer silence starts a new session
 _LINES_LOOKED_AT = 100  # one of them is a message's, or the file is read as one document
 _Number = Annotated[int, Field(gt=-(10**18), lt=10**18)]
-_LINE_SHAPE = "{role, content, timestamp, session?, tool?, entry_type?}"
+_LINE_SHAPE = "{role, content, timestamp, session?, tool?, entry_type?, readers?}"
 
 
 def read_conversation(
@@ -52,7 +53,7 @@ def read_conversation(
 ) -> Conversation:
     """Read a conversation.
 
-    JSON lines: `{role, content, timestamp, session?, tool?, entry_type?}`; the role is the speaker, a timestamp
+    JSON lines: `{role, content, timestamp, session?, tool?, entry_type?, readers?}`; the role is the speaker, a timestamp
     without an offset is UTC, lines without a session are parted where more than six hours pass. A line
     with a `tool` is what that tool returned, and came with the message before it; it needs no role.
     LoCoMo: one sample or a list; turns follow each other by a second, and a shared photo's caption
@@ -99,6 +100,7 @@ class _ChatLine(BaseModel):
     session: Name | _Number | None = None
     tool: Name | None = None
     entry_type: EntryType = "interaction"
+    readers: Readers | None = None
 
     @model_validator(mode="after")
     def _has_speaker(self) -> Self:
@@ -117,6 +119,7 @@ class _ChatLine(BaseModel):
             kind=kind,
             entry_type=self.entry_type,
             content_id=content_id(kind, speaker, self.content, at=self.timestamp),
+            readers=self.readers,
         )
 
 

@@ -13,6 +13,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from mnestic.memory.knowledge.entries import MOST_NAMES, EntryType
+from mnestic.memory.sharing.readers import Readers
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import (
     ContextBlock,
@@ -78,6 +79,10 @@ class MemoryTools:
         source_id: Annotated[
             str | None, Field(description="Its id where it comes from; the same id is added once.")
         ] = None,
+        readers: Annotated[
+            Readers | None,
+            Field(description="Who alone may read it: ids and patterns; everybody by default."),
+        ] = None,
     ) -> Remembered:
         """Remembers a text. It can be recalled at once; facts are extracted from it in the background.
 
@@ -93,6 +98,7 @@ class MemoryTools:
                 source_id=source_id,
                 channel=CHANNEL,
                 speaker=speaker or scope.agent_id,
+                readers=readers,
             )
         )
 

@@ -13,6 +13,7 @@ from mnestic.starter.mcp.entity_tools import EntityTools
 from mnestic.starter.mcp.job_tools import JobTools
 from mnestic.starter.mcp.memory_tools import MemoryTools
 from mnestic.starter.mcp.operation_tools import OperationTools
+from mnestic.starter.mcp.reader_tools import ReaderTools
 from mnestic.starter.mcp.resources import MemoryResources
 from mnestic.starter.mcp.tasks import JobTasks
 from mnestic.starter.mcp.tool_scope import ScopeOf
@@ -32,7 +33,7 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         profile: Which tools it has.
     """
     parts = (
-        (MemoryTools(scope_of), OperationTools(scope_of), JobTools(scope_of))
+        tuple(part(scope_of) for part in (MemoryTools, ReaderTools, OperationTools, JobTools))
         if profile == "memory"
         else (EntityTools(scope_of),)
     )

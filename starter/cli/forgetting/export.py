@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.cli.known_agents import open_agent_memory
+from mnestic.starter.cli.known_agents import Reader, open_agent_memory
 from mnestic.starter.cli.output import counted, print_progress, run
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def export(
         Path | None,
         typer.Option(help="The file to write, replaced once complete; default: standard output."),
     ] = None,
+    reader: Reader = None,
 ) -> None:
     """Write all of an agent's memory as JSON lines, which `memory ingest` reads back.
 
@@ -31,7 +32,7 @@ def export(
     """
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             if output is None:
                 await _write(memory, sys.stdout.buffer)
                 return

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnestic.starter.cli.ids import resolve_archived_id, resolve_entry_id
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import (
     AsJson,
     PageCursor,
@@ -65,11 +65,12 @@ def archived(
     limit: PageLimit = 100,
     cursor: PageCursor = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """List archived entries, the one archived last first."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             page, next_cursor = await memory.entries.list_archived(limit=limit, cursor=cursor)
         if as_json:
             listed = [one.model_dump(mode="json") for one in page]

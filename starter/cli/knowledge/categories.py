@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.knowledge.world.period_summaries import SummaryLevel
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import (
     AsJson,
     PageCursor,
@@ -17,11 +17,11 @@ from mnestic.starter.cli.output import (
 )
 
 
-def categories(agent: Agent, as_json: AsJson = False) -> None:
+def categories(agent: Agent, as_json: AsJson = False, reader: Reader = None) -> None:
     """List the categories of facts with their summaries."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             found = await memory.contexts.list_categories()
         if as_json:
             print_json({"categories": [one.model_dump(mode="json") for one in found]})
@@ -40,11 +40,12 @@ def summaries(
     limit: PageLimit = 50,
     cursor: PageCursor = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """List summaries of a large memory, the highest level and the latest first."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             found, more = await memory.contexts.list_summaries(level, limit=limit, cursor=cursor)
         if as_json:
             print_json(

@@ -14,7 +14,13 @@ from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
 from mnestic.starter.cli.knowledge.extraction_wait import extract_messages
-from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory, warn_if_unknown
+from mnestic.starter.cli.known_agents import (
+    Agent,
+    Reader,
+    Readers,
+    open_agent_memory,
+    warn_if_unknown,
+)
 from mnestic.starter.cli.output import (
     AsJson,
     PageCursor,
@@ -65,6 +71,7 @@ def add(
     ] = None,
     at: Annotated[str | None, typer.Option(help="When it was said, in ISO form.")] = None,
     expires: Expires = None,
+    readers: Readers = None,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
@@ -80,6 +87,7 @@ def add(
         source_id=source_id,
         at=parse_as(Timestamp, at, what="--at"),
         expires_at=parse_as(Timestamp, expires, what="--expires"),
+        readers=readers,
     )
     text = read_text(content)
 

@@ -175,11 +175,12 @@ def history(
         str | None, typer.Argument(help="The predicate, such as lives_in.")
     ] = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """Show the facts about a subject and a predicate over time, and why each ended."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             about, name = subject, predicate
             if name is None:
                 try:

@@ -13,7 +13,7 @@ from mnestic.starter.cli.knowledge.extraction_wait import (
     run_resumable,
     warn_without_extractor,
 )
-from mnestic.starter.cli.known_agents import Agent
+from mnestic.starter.cli.known_agents import Agent, Readers, check_readers
 from mnestic.starter.cli.output import (
     AsJson,
     out,
@@ -65,6 +65,7 @@ def import_file(
             help="When a WebVTT transcript begins; default: from the file's name or date."
         ),
     ] = None,
+    readers: Readers = None,
     as_json: AsJson = False,
 ) -> None:
     """Import an export of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store, or a folder of Markdown.
@@ -85,20 +86,43 @@ def import_file(
     )._replace(owner=agent)
     export = find_export(file, options, source=source)
     if export is None:
-        _ingest(file, agent=agent, speaker=speaker, channel=channel, as_json=as_json)
+        _ingest(
+            file, agent=agent, speaker=speaker, channel=channel, readers=readers, as_json=as_json
+        )
         return
-    run_resumable(_import(export, source=source, agent=agent, as_json=as_json))
+    given = check_readers(readers)
+    run_resumable(_import(export, source=source, agent=agent, readers=given, as_json=as_json))
 
 
 def _ingest(
-    file: Path, *, agent: str, speaker: str | None, channel: str | None, as_json: bool
+    file: Path,
+    *,
+    agent: str,
+    speaker: str | None,
+    channel: str | None,
+    readers: list[str] | None,
+    as_json: bool,
 ) -> None:
     from mnestic.starter.cli.knowledge.ingest import ingest
 
-    ingest(file, agent, speaker=speaker, channel=channel or "file", as_json=as_json)
+    ingest(
+        file,
+        agent,
+        speaker=speaker,
+        channel=channel or "file",
+        readers=readers,
+        as_json=as_json,
+    )
 
 
-async def _import(export: "ProgramExport", *, source: str, agent: str, as_json: bool) -> None:
+async def _import(
+    export: "ProgramExport",
+    *,
+    source: str,
+    agent: str,
+    readers: tuple[str, ...] | None,
+    as_json: bool,
+) -> None:
     """Stores what is new and waits for its extraction."""
     from mnestic.starter.client.imports.storing import check_export, import_export
 
@@ -109,7 +133,7 @@ async def _import(export: "ProgramExport", *, source: str, agent: str, as_json: 
         before = await memory.messages.count()
         with progress_bars() as progress:
             bar = progress.add_task(f"{export.format} items stored", total=total)
-            async for report in import_export(memory, export):
+            async for report in import_export(memory, export, readers=readers):
                 progress.update(bar, completed=report.read)
             async with extraction_progress(progress, memory):
                 paused = await extract_messages(client, agent)

@@ -18,7 +18,7 @@ from mnestic.starter.cli.knowledge.extraction_wait import (
     run_resumable,
     warn_without_extractor,
 )
-from mnestic.starter.cli.known_agents import Agent
+from mnestic.starter.cli.known_agents import Agent, Readers, check_readers
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
@@ -54,6 +54,7 @@ def ingest(
         ),
     ] = None,
     channel: Annotated[str, typer.Option(help="The channel of the messages.")] = "file",
+    readers: Readers = None,
     as_json: AsJson = False,
 ) -> None:
     """Ingest a conversation or an export; repeated, it ingests what is new.
@@ -65,9 +66,12 @@ def ingest(
     """
     from mnestic.starter.importers.export_files import is_export
 
+    given = check_readers(readers)
     with _open_input(file) as path:
         if is_export(path):
-            _refuse_options(file, sample=sample, markdown=markdown, speaker=speaker)
+            _refuse_options(
+                file, sample=sample, markdown=markdown, speaker=speaker, readers=readers
+            )
             run_resumable(_import(path, name=f"export {file}", agent=agent, as_json=as_json))
             return
         refused: list[InvalidInputError] = []
@@ -81,7 +85,13 @@ def ingest(
             refused=refused,
         )
     _ingest_conversation(
-        conversation, name=str(file), agent=agent, channel=channel, refused=refused, as_json=as_json
+        conversation,
+        name=str(file),
+        agent=agent,
+        channel=channel,
+        readers=given,
+        refused=refused,
+        as_json=as_json,
     )
 
 
@@ -91,6 +101,7 @@ def _ingest_conversation(
     name: str,
     agent: str,
     channel: str,
+    readers: Sequence[str] | None,
     refused: list[InvalidInputError],
     as_json: bool,
 ) -> None:
@@ -108,7 +119,12 @@ def _ingest_conversation(
             with progress_bars() as progress:
                 bar = progress.add_task("messages stored", total=read_count)
                 async for batch in receive_conversation(
-                    client, conversation, agent_id=agent, channel=channel, refuse=refused.append
+                    client,
+                    conversation,
+                    agent_id=agent,
+                    channel=channel,
+                    readers=readers,
+                    refuse=refused.append,
                 ):
                     received += batch.new
                     progress.update(bar, advance=batch.messages)
@@ -199,13 +215,12 @@ async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
         raise paused
 
 
-def _refuse_options(file: Path, *, sample: str | None, markdown: bool, speaker: str | None) -> None:
+def _refuse_options(file: Path, **options: object) -> None:
     """Refuses options about how to read a conversation."""
-    options = {"--sample": sample, "--markdown": markdown, "--speaker": speaker}
     for option, value in options.items():
         if value:
             raise InvalidInputError(
-                what=option, why=f"{file} is an export, which takes no such option"
+                what=f"--{option}", why=f"{file} is an export, which takes no such option"
             )
 
 

@@ -7,7 +7,7 @@ import typer
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.world.patterns import Pattern, Prediction
 from mnestic.memory.knowledge.world.world_model import World
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
 
@@ -15,11 +15,12 @@ def world(
     subject: Annotated[str, typer.Argument(help="A person or a thing.")],
     agent: Agent,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """Show what is known about a subject: facts, their changes, patterns and predictions."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             world_model = await memory.facts.world(subject)
         if as_json:
             print_json(world_model.model_dump(mode="json"))

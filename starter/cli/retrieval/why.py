@@ -6,7 +6,7 @@ import typer
 
 from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.starter.cli.ids import resolve_entry_id
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, PageLimit, out, print_json, run
 
 
@@ -21,11 +21,12 @@ def why(
         float | None, typer.Option(help="Minimum score, 0 to 1; default: the policy's.")
     ] = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """Show why a search does not return an entry: the stage that leaves it out, and by how much."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             entry_id = await resolve_entry_id(memory, expect)
             trace = await memory.why(query, expect=entry_id, limit=limit, min_score=min_score)
         if as_json:

@@ -4,7 +4,7 @@ Every format is checked, stored, continued and counted in the same way.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from mnestic.memory.errors import InvalidInputError, StaleVersionError
 from mnestic.starter.client.ingestion import store_batch
@@ -36,7 +36,9 @@ def check_export(export: ProgramExport, *, source: str) -> int:
     return kinds.total()
 
 
-async def import_export(memory: MemoryClient, export: ProgramExport) -> AsyncIterator[ImportReport]:
+async def import_export(
+    memory: MemoryClient, export: ProgramExport, *, readers: Sequence[str] | None = None
+) -> AsyncIterator[ImportReport]:
     """Stores what is new of an export; yields the same report after each batch.
 
     Messages and records that are stored already stay as they are, so a repeated import adds what is new, and an
@@ -45,6 +47,7 @@ async def import_export(memory: MemoryClient, export: ProgramExport) -> AsyncIte
     Args:
         memory: Of the agent that gets them.
         export: As it was found in a file.
+        readers: Who alone may read the messages; records are read by the agent alone.
 
     Raises:
         InvalidInputError: the file cannot be read further; what came before the named place is stored.
@@ -56,7 +59,7 @@ async def import_export(memory: MemoryClient, export: ProgramExport) -> AsyncIte
         report.read += 1
         match item:
             case ImportedMessage():
-                batch.append(item)
+                batch.append(item if readers is None else _for_readers(item, readers))
                 size += len(item.message.resource.content)
             case ImportedRecord():
                 await _store_record(memory, item, report)
@@ -71,6 +74,11 @@ async def import_export(memory: MemoryClient, export: ProgramExport) -> AsyncIte
             yield report
     await _store_messages(memory, batch, report)
     yield report
+
+
+def _for_readers(item: ImportedMessage, readers: Sequence[str]) -> ImportedMessage:
+    resource = item.message.resource.model_copy(update={"readers": readers})
+    return item._replace(message=item.message.model_copy(update={"resource": resource}))
 
 
 async def _store_messages(

@@ -5,9 +5,10 @@ from mcp_types import INVALID_PARAMS
 from mnestic.memory.jobs.memory_operations import OPERATIONS
 from tests.starter.mcp.conftest import Connect
 
-READS = {"recall", "context", "list_facts", "get_memory", "list_waiting_jobs"}
+READS = {"recall", "context", "list_facts", "get_memory", "list_readers", "list_waiting_jobs"}
 READS |= {name for name, operation in OPERATIONS.items() if not operation.writes}
-REPLACES = {"forget", "update_memory", "delete_memory", *OPERATIONS} - READS
+REPLACES = {"forget", "update_memory", "delete_memory", "set_readers", "remove_readers"}
+REPLACES |= {*OPERATIONS} - READS
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
