@@ -19,13 +19,19 @@ class EventClient(ClientPart):
 
         Raises:
             EventsTrimmedError: some events after that number were removed.
-            InvalidInputError: there has been no event of that number yet.
+            InvalidInputError: there has been no event of that number yet, or it is asked for a reader.
         """
+        self._scope.caller.check_own("events are")
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.events.list_events(after=after, kinds=kinds, limit=limit)
 
     async def last_number(self) -> int:
-        """The number of the last event; 0 before the first. `list` with it as `after` lists what comes later."""
+        """The number of the last event; 0 before the first. `list` with it as `after` lists what comes later.
+
+        Raises:
+            InvalidInputError: it is asked for a reader.
+        """
+        self._scope.caller.check_own("events are")
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.events.last_number()
 

@@ -329,12 +329,12 @@ def route_of(request: Request) -> str:
 def _refuse_unknown_parameters(request: Request) -> None:
     """Refuses parameters that the route does not have, such as misspelt ones, which would change nothing, and a second value.
 
-    A person who follows an old link to a page sees the page.
+    A person who follows an old link to a page sees the page, unless it would show a reader more than theirs.
     """
-    if request.state.is_page:
-        return
     takes_several = _query_parameters(request.scope["route"].dependant)
     for name, times in Counter(name for name, _ in request.query_params.multi_items()).items():
+        if request.state.is_page and name != "reader":
+            continue
         if name not in takes_several:
             allowed = ", ".join(sorted(takes_several))
             raise _invalid(f"query.{name[:80]}", f"is not known; there are {allowed}")

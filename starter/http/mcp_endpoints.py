@@ -27,7 +27,7 @@ from mnestic.starter.mcp.tool_scope import ToolScope
 from mnestic.starter.tenants import Access, Tenants
 
 PROFILES: Mapping[str, Profile] = {"/mcp": "memory", "/mcp/entities": "entities"}
-_AGENT = "agent_id"  # parameter of the address
+_AGENT, _READER = "agent_id", "reader"  # parameters of the address
 
 
 class McpEndpoints:
@@ -70,7 +70,8 @@ class McpEndpoints:
         assert isinstance(request, Request)
         access = request.state.access
         assert isinstance(access, Access)
-        agent_id = _agent_of(request) or access.key.scope.only_agent
+        agent_id = _named(request, _AGENT) or access.key.scope.only_agent
+        reader = _named(request, _READER)
         if agent_id is None:
             raise InvalidInputError(
                 what=_AGENT,
@@ -86,6 +87,7 @@ class McpEndpoints:
             actor=access.actor,
             search=of_tenant.retrieve,
             read_job=functools.partial(self._tenants.require_job, access, target=_target_of(ctx)),
+            reader=reader,
         )
 
 
@@ -108,21 +110,20 @@ class _Endpoint:
         await StreamableHTTPASGIApp(server.session_manager)(scope, receive, send)
 
 
-def _agent_of(request: Request) -> str | None:
-    """The agent that the address names.
+def _named(request: Request, parameter: str) -> str | None:
+    """The agent that the address names, or the reader.
 
     Raises:
-        InvalidInputError: the address has another parameter, which would change nothing, or names several agents.
+        InvalidInputError: the address has another parameter, which would change nothing, or names several.
     """
     for name in request.query_params:
-        if name != _AGENT:
-            raise InvalidInputError(
-                what="address", why=f"the parameter {name[:80]!r} is not known; there is {_AGENT}"
-            )
-    agents = request.query_params.getlist(_AGENT)
-    if len(agents) > 1:
-        raise InvalidInputError(what=_AGENT, why=f"has {len(agents)} values; give one")
-    return agents[0] if agents else None
+        if name not in {_AGENT, _READER}:
+            why = f"the parameter {name[:80]!r} is not known; there are {_AGENT} and {_READER}"
+            raise InvalidInputError(what="address", why=why)
+    values = request.query_params.getlist(parameter)
+    if len(values) > 1:
+        raise InvalidInputError(what=parameter, why=f"has {len(values)} values; give one")
+    return values[0] if values else None
 
 
 def _target_of(ctx: ServerRequestContext[Any, Any]) -> str:

@@ -176,7 +176,10 @@ async def test_who_reads_for_a_reader_writes_nothing_and_sees_nothing_else(
             await anna.entries.get(entry.id)
     with pytest.raises(InvalidInputError, match=r"a contract keeps is the agent's own"):
         await anna.contract()
-    assert await anna.events.list() == ()
+    with pytest.raises(InvalidInputError, match="events are the agent's own"):
+        await anna.events.list()
+    with pytest.raises(InvalidInputError, match="events are the agent's own"):
+        await anna.events.last_number()
     assert await anna.readers.list() == ()
     exported = [line.model_dump_json() async for line in anna.export()]
     assert not any(word in line for word in secrets_from("user.patient.anna") for line in exported)
