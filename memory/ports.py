@@ -6,7 +6,7 @@ Stores and model clients implement them, activities receive them; neither side i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         IngestStateStore,
         ResourceStore,
     )
+    from mnestic.memory.knowledge.resources import Resource
     from mnestic.memory.knowledge.world.categories import CategoryStore
     from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
     from mnestic.memory.maintenance.embeddings import EmbeddingStore
@@ -132,6 +133,10 @@ class Transaction(Protocol):
 
     async def keep_to(self, readers: Sequence[str] | None) -> None:
         """From now on the transaction sees and writes what was said for these readers alone, or with None for everybody."""
+        ...
+
+    async def within_readers_of(self, message: Resource) -> AbstractContextManager[None]:
+        """A block in which the transaction sees and writes what has the readers that a message will have."""
         ...
 
     async def now(self) -> datetime:

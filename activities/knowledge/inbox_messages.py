@@ -6,8 +6,10 @@ A client of memory does the same without Temporal.
 from collections.abc import Sequence
 
 from mnestic.activities.knowledge.receiving import receive, remove_excluded
+from mnestic.memory.knowledge.claims import Claim, name_key
 from mnestic.memory.knowledge.inbox import Signal, read_signal
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_at
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Transaction
 
 
@@ -19,10 +21,18 @@ async def store_signals(transaction: Transaction, signals: Sequence[Signal], *, 
     """
     read = [read_signal(signal) for signal in signals]
     # Topics are locked before entries, as by everybody.
-    claims = [each.claim for each in read if each.claim is not None]
-    await transaction.facts.claim(await remove_excluded(transaction, claims))
+    claimed = [(each.claim, each.messages[0].resource) for each in read if each.claim is not None]
+    for claim, resource in sorted(claimed, key=_topic_of):
+        with await transaction.within_readers_of(resource):
+            await transaction.facts.claim(await remove_excluded(transaction, [claim]))
     messages = [message for each in read for message in each.messages]
     return await receive(transaction, messages, owner=owner)
+
+
+def _topic_of(claimed: tuple[Claim, Resource]) -> tuple[str, str]:
+    """In one order for everybody, so that nobody waits for somebody who waits."""
+    claim, _ = claimed
+    return name_key(claim.subject), claim.predicate
 
 
 async def retry_parked(

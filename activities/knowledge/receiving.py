@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError, NotFoundError
@@ -49,7 +50,7 @@ async def receive(
     ]
     for message in incoming:
         check_message(message.resource)
-    incoming = await cut_messages(transaction, incoming)
+    incoming = await _with_inherited(transaction, await cut_messages(transaction, incoming))
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda message: (message.resource.at, message.place))
     messages, basis = await transaction.ingest_states.receive(ordered)
@@ -79,6 +80,25 @@ async def cut_messages(
 ) -> list[IncomingMessage]:
     """Messages without blocks of memories and what is kept out, and without those of which nothing is left."""
     return await _cut_excluded(transaction, _cut_blocks(transaction, incoming))
+
+
+async def _with_inherited(
+    transaction: Transaction, incoming: Sequence[IncomingMessage]
+) -> list[IncomingMessage]:
+    """Messages, of which what a tool returned has the readers of the message that it came with, unless it has its own."""
+    readers = {message.place: message.resource.readers for message in incoming}
+    left: list[IncomingMessage] = []
+    for message in incoming:
+        resource = message.resource
+        if message.attached_to is None or resource.readers is not None:
+            left.append(message)
+            continue
+        above = (resource.session_id, message.attached_to)
+        if above not in readers:
+            stored = await transaction.ingest_states.find(*above)
+            readers[above] = stored.resource.readers if stored else None
+        left.append(_with(message, readers=readers[above]))
+    return left
 
 
 def _cut_blocks(
@@ -123,8 +143,8 @@ async def _cut_excluded(
     return left
 
 
-def _with(message: IncomingMessage, **changed: str) -> IncomingMessage:
-    """A message with other words."""
+def _with(message: IncomingMessage, **changed: Any) -> IncomingMessage:
+    """A message with other words or readers."""
     return message.model_copy(update={"resource": message.resource.model_copy(update=changed)})
 
 

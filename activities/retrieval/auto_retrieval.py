@@ -318,6 +318,7 @@ class AutoRetriever:
         )
         enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
         is_theirs = request.caller.tenant_id == self._notes_tenant_id
+        is_theirs = is_theirs and request.caller.reader is None  # notes name no readers
         if self._notes is None or not (is_theirs and enabled and request.select.notes):
             return AutoRetrievalHits()
         if wanted.is_empty:

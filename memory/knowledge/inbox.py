@@ -26,6 +26,7 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION
+from mnestic.memory.sharing.readers import Readers
 from mnestic.memory.timestamps import check_date
 
 INBOX = "inbox"  # the session and the channel of what names none
@@ -70,7 +71,7 @@ class MessageSignal(DeferredModel):
 class SignalBody(DeferredModel):
     """The fields that all signals have. A `source_id` in a session identifies the signal, which is stored once.
 
-    Without `at`, the time is that of its arrival.
+    Without `at`, the time is that of its arrival. `readers` alone may read it.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -79,6 +80,7 @@ class SignalBody(DeferredModel):
     session_id: Words = INBOX
     channel: Words = INBOX
     at: AwareDatetime | None = None
+    readers: Readers | None = None
 
 
 class Interaction(SignalBody, MessageSignal):
@@ -361,4 +363,5 @@ def _resource(
         speaker=speaker,
         content=content,
         at=signal.at + ticks * _TICK,
+        readers=signal.readers,
     )

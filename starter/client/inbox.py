@@ -66,7 +66,7 @@ class InboxClient(ChecksTexts):
         self._agent_id = check_id(agent_id, what="agent")
         self._settings, self._address = settings, address
 
-    async def interaction(
+    async def interaction(  # noqa: PLR0913 - the fields of the signal
         self,
         content: FreeText,
         *,
@@ -77,6 +77,7 @@ class InboxClient(ChecksTexts):
         session_id: str = INBOX,
         channel: str = INBOX,
         at: datetime | None = None,
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Sends an exchange: a message, results of tools, and the replies; returns its id.
 
@@ -89,6 +90,7 @@ class InboxClient(ChecksTexts):
             session_id: The conversation that it is part of.
             channel: Where it came from.
             at: When it was said, aware; by default when it is received.
+            readers: Who alone may read it.
         """
         item = self._checked_item(
             Interaction,
@@ -100,6 +102,7 @@ class InboxClient(ChecksTexts):
             session_id=session_id,
             channel=channel,
             at=at,
+            readers=readers,
         )
         return await self._send(INTERACTION, item)
 
@@ -113,6 +116,7 @@ class InboxClient(ChecksTexts):
         session_id: str = INBOX,
         channel: str = INBOX,
         at: datetime | None = None,
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Sends an insight of somebody, by default of the agent itself; returns its id.
 
@@ -127,10 +131,11 @@ class InboxClient(ChecksTexts):
             session_id=session_id,
             channel=channel,
             at=at,
+            readers=readers,
         )
         return await self._send(INSIGHT, item)
 
-    async def correction(
+    async def correction(  # noqa: PLR0913 - the fields of the signal
         self,
         content: FreeText = "",
         *,
@@ -141,6 +146,7 @@ class InboxClient(ChecksTexts):
         session_id: str = INBOX,
         channel: str = INBOX,
         at: datetime | None = None,
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Sends a correction of an earlier message: in words, as a statement or both; returns its id.
 
@@ -155,6 +161,7 @@ class InboxClient(ChecksTexts):
             session_id: The conversation that it is part of.
             channel: Where it came from.
             at: When it was said, aware; by default when it is received.
+            readers: Who alone may read it.
         """
         item = self._checked_item(
             Correction,
@@ -166,6 +173,7 @@ class InboxClient(ChecksTexts):
             session_id=session_id,
             channel=channel,
             at=at,
+            readers=readers,
         )
         return await self._send(CORRECTION, item)
 

@@ -147,7 +147,8 @@ _FOR_AUDIENCES = frozenset(
 )
 _FOR_NO_READER = frozenset(
     {
-        *("audit_log", "channel_event", "forgetting", "job_read", "job_wait", "llm_usage"),
+        *("audit_log", "channel_event", "document", "forgetting", "graph_node", "job_read"),
+        *("job_wait", "llm_usage"),
         *("long_term_record", "maintenance_run", "memory_event", "memory_retrievals"),
         *("memory_snapshot", "operation", "plan", "reader_default", "tool_result"),
         "working_memory",

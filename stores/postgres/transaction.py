@@ -4,6 +4,7 @@ The pool of connections begins and ends it.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from mnestic.memory.jobs import ports as job_ports
 from mnestic.memory.jobs.long_term.document_store import DocumentStore
 from mnestic.memory.knowledge import ports as knowledge
 from mnestic.memory.knowledge.ports import EventStore
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.knowledge.world.categories import CategoryStore
 from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
 from mnestic.memory.maintenance.embeddings import EmbeddingStore
@@ -222,6 +224,10 @@ class PostgresTransaction:
     async def keep_to(self, readers: Sequence[str] | None) -> None:
         """See the port."""
         await self.unit.keep_to(readers)
+
+    async def within_readers_of(self, message: Resource) -> AbstractContextManager[None]:
+        """See the port."""
+        return await self.unit.within_readers_of(message)
 
     async def now(self) -> datetime:
         """See the port."""

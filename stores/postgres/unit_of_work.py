@@ -1,7 +1,7 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, RefusedError
 from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.knowledge.events import MemoryEvent
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import agent_of
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.postgres.connections import Rows, run_together
@@ -39,6 +40,7 @@ _RAISE_REVISION = read_query("unit_of_work.raise_revision")
 _SET_AUDIENCE = read_query("unit_of_work.set_audience")
 _ADD_AUDIENCE = read_query("unit_of_work.add_audience")
 _FIND_AUDIENCE = read_query("unit_of_work.find_audience")
+_AUDIENCE_OF_MESSAGE = read_query("unit_of_work.audience_of_message")
 _NOBODY = -1  # the audience of what no reader may read
 _AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
 # The first part of a write's action, where it changes what searches read.
@@ -185,6 +187,13 @@ class UnitOfWork:
         self._see(audience)
         yield
         self._see(before)
+
+    async def within_readers_of(self, message: Resource) -> AbstractContextManager[None]:
+        """While what follows sees and writes the rows of the audience that a message will have."""
+        values = message.model_dump(include={"session_id", "channel", "readers"})
+        values["readers"] = None if message.readers is None else [*message.readers]
+        (row,) = await self.fetch(_AUDIENCE_OF_MESSAGE, **values)
+        return self.within(row.audience)
 
     async def keep_to(self, readers: Sequence[str] | None) -> None:
         """From now on it sees and writes what was said for these readers alone, or for everybody."""

@@ -23,6 +23,10 @@ SELECT id
   FROM mnestic.reader_set
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND readers = CAST(%(readers)s AS text[])
 
+-- name: audience_of_message
+-- The audience that a message of a session and a channel will have; a set of readers that is new is added.
+SELECT mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, %(session_id)s, %(channel)s, CAST(%(readers)s AS text[])) AS audience
+
 -- name: raise_revision
 -- Raises the agent's revision before the end of the transaction.
 INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, updated_at)

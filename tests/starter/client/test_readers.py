@@ -7,11 +7,27 @@ from typing import Any
 
 import pytest
 
+from mnestic.activities.knowledge.inbox_messages import store_signals
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.inbox import Signal
+from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.names import CORRECTION
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.reader_episode import EPISODE, ROLES, leaks, secrets_from, tell
+from tests.reader_episode import EPISODE, MORNING, ROLES, leaks, said, secrets_from, tell
+from tests.transactions import Begin
+
+CONTRACT = {
+    "Memory": {
+        "vector": {"enabled": True, "collections": [{"collection_id": "guides"}]},
+        "graph": {
+            "enabled": True,
+            "nodes": [{"type": "Task"}],
+            "edges": [{"type": "NEEDS", "from_node": "Task", "to_node": "Task"}],
+        },
+    }
+}
 
 
 @pytest.fixture
@@ -42,6 +58,8 @@ async def everything(memory: MemoryClient) -> dict[str, Any]:
     for name in ("Anna", "Ben", "Cleo", "Dan", "Eve"):
         world = await memory.facts.world(name)
         seen[name] = sorted(_stated(one) for one in world.facts)
+    categories = await memory.contexts.list_categories()
+    seen["categories"] = [(one.name, one.summary) for one in categories]
     seen["statistics"] = (await memory.stats()).model_dump(mode="json")
     return seen
 
@@ -90,6 +108,11 @@ async def test_nobody_gets_back_what_others_said_in_private(
 async def test_what_a_reader_gets_is_as_if_the_rest_had_not_been_said(
     client: MnesticClient,
 ) -> None:
+    clinic = client.memory("clinic")
+    await clinic.add("Ich bin allergisch gegen Birnen und Kirschen.", readers=["user.admin.eve"])
+    old = await clinic.add("The old code was 1188.", readers=["user.admin.eve"])
+    await clinic.add("The older code was 1199.", readers=["user.admin.eve"])
+    await clinic.entries.archive(old.id)
     for role in ("ben", "cleo"):
         reader = ROLES[role]
         await tell(client, f"only-{role}", reader=reader)
@@ -194,3 +217,70 @@ async def test_readers_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match=why):
         await client.memory("team").add("Hello there, all.", readers=readers)
+
+
+async def test_what_a_tool_returned_has_the_readers_of_the_message_that_it_came_with(
+    client: MnesticClient,
+) -> None:
+    memory = client.memory("bank")
+    await memory.readers.set("channel", "branch", ["user.cleo"])
+    for number, readers in enumerate((["user.ben"], None)):
+        asked = said(number, "Ben", "How much do I have?", readers)
+        if readers is None:
+            asked = asked.model_copy(update={"channel": "branch"})
+        told = said(10 + number, "balance", f"5400 euros on account {number}.", None)
+        result = IncomingMessage(resource=told, kind="tool_result", attached_to=asked.source_id)
+        if number:
+            await memory.ingest([asked])
+            await memory.ingest([result])
+        else:
+            await memory.ingest([asked, result])
+
+    seen = {}
+    for reader in ("user.ben", "user.cleo", "user.anna"):
+        entries, _ = await client.memory("bank", reader=reader).entries.list(EntryQuery())
+        seen[reader] = {one.content for one in entries if one.speaker == "balance"}
+    assert seen == {
+        "user.ben": {"5400 euros on account 0."},
+        "user.cleo": {"5400 euros on account 1."},
+        "user.anna": set(),
+    }
+
+
+async def test_what_a_contract_keeps_is_in_no_graph_and_no_export_for_a_reader(
+    client: MnesticClient,
+) -> None:
+    await client.contracts().apply("team", CONTRACT)
+    contract = await client.contract("team")
+    await contract.upsert("guides", {"id": "safe", "content": "The safe is behind the mirror."})
+    await contract.upsert_node("Task", "Mirror", {})
+    await contract.upsert_node("Task", "Safe", {})
+    await contract.upsert_edge("NEEDS", source="Safe", target="Mirror")
+    await client.memory("team").add("Lunch is at noon.")
+
+    anna = client.memory("team", reader="user.anna")
+    graph = await anna.graph.read()
+    exported = [line.model_dump_json() async for line in anna.export()]
+    found = await anna.retrieve("What is behind the mirror?", min_score=0)
+
+    assert (graph.nodes, graph.edges) == ((), ())
+    assert not any("irror" in line for line in exported)
+    assert [one.entry.content for one in found.results] in ([], ["Lunch is at noon."])
+
+
+async def test_what_a_correction_states_is_believed_by_its_readers_alone(
+    client: MnesticClient, begin: Begin
+) -> None:
+    await client.memory("ada").readers.set("session", "private", ["user.ben"])
+    for number, more in enumerate(({"readers": ["user.ben"]}, {"session_id": "private"}, {})):
+        stated = {"subject": "Ben", "predicate": "likes", "object": f"tea {number}"}
+        body = {"source_id": f"c{number}", "statement": stated, **more}
+        signal = Signal(name=CORRECTION, body=body, size_bytes=1, at=MORNING)
+        async with begin() as transaction:
+            await store_signals(transaction, [signal], owner="o")
+
+    seen = {}
+    for reader in ("user.ben", "user.anna"):
+        facts, _ = await client.memory("ada", reader=reader).facts.list(subject="Ben")
+        seen[reader] = sorted(fact.object for fact in facts)
+    assert seen == {"user.ben": ["tea 0", "tea 1", "tea 2"], "user.anna": ["tea 2"]}

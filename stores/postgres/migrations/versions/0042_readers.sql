@@ -81,7 +81,7 @@ BEGIN
     END LOOP;
     FOREACH one IN ARRAY ARRAY['long_term_record', 'working_memory', 'memory_event', 'memory_retrievals', 'memory_snapshot',
                                'job_wait', 'job_read', 'tool_result', 'plan', 'channel_event', 'forgetting', 'operation',
-                               'audit_log', 'llm_usage', 'maintenance_run', 'reader_default']
+                               'audit_log', 'llm_usage', 'maintenance_run', 'reader_default', 'document', 'graph_node']
     LOOP
         EXECUTE format('CREATE POLICY readers ON mnestic.%I AS RESTRICTIVE FOR SELECT '
                        'USING ((SELECT current_setting(''mnestic.is_reader'', true)) IS DISTINCT FROM ''yes'')', one);

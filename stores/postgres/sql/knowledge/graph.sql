@@ -45,11 +45,11 @@ UPDATE mnestic.graph_node SET valid_to = now()
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND key = %(key)s AND valid_to IS NULL
 
 -- name: add_edge
--- Adds a declared edge.
+-- Adds a declared edge, which no reader sees: it is the agent's own, as its contract is.
 INSERT INTO mnestic.graph_edge
-       (tenant_id, agent_id, id, source, source_key, predicate, target, target_key, weight, is_active, valid_from, properties)
+       (tenant_id, agent_id, id, source, source_key, predicate, target, target_key, weight, is_active, valid_from, properties, audience)
 VALUES (%(tenant_id)s, %(agent_id)s, %(id)s, %(source_name)s, %(source)s, %(predicate)s, %(target_name)s, %(target)s, 1, true, now(),
-        CAST(%(properties)s AS jsonb))
+        CAST(%(properties)s AS jsonb), -1)
 RETURNING id, source, source_key, predicate, target, target_key, weight, valid_from, valid_to, properties
 
 -- name: revision
