@@ -1,6 +1,6 @@
 """Builds the MCP server of a profile.
 
-The profile `memory` has eleven tools for memory and jobs. The profile `entities` has the tool names of the reference memory
+The profile `memory` has tools for memory, contracts and jobs. The profile `entities` has the tool names of the reference memory
 server, so that prompts and clients that were written for it work.
 """
 
