@@ -169,7 +169,7 @@ class ThinkActivities:
             if done is not None:
                 await _learned(params)
                 return done
-            history = self._history(params, state, rules)
+            history = self._history(params, state, rules, reader=filled.reader)
             found = await self._find(params, history, filled, known=known)
             fitted = self._fitted(
                 params, history, filled, known=known, found=found, context=context
@@ -196,9 +196,16 @@ class ThinkActivities:
             return result
 
     def _history(
-        self, params: ThinkInput, state: WorkingMemory, rules: ShortTerm | None
+        self,
+        params: ThinkInput,
+        state: WorkingMemory,
+        rules: ShortTerm | None,
+        *,
+        reader: str | None,
     ) -> PromptHistory:
-        """What the prompt may have of the session; with `history` 0, nothing."""
+        """What the prompt may have of the session; with `history` 0, nothing, and for a reader the messages that they may read."""
+        if reader is not None:
+            return last_messages(state.for_reader(reader), count=params.history)
         if rules is None or self._segments is None or not params.history:
             return last_messages(state, count=params.history)
         return segment_texts(self._segments.entries(state, rules), rules)

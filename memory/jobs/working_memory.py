@@ -21,6 +21,7 @@ from mnestic.memory.canonical import (
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.short_term.segments import Segments
+from mnestic.memory.selectors import find_selector
 from mnestic.memory.sharing.readers import Readers
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -148,6 +149,15 @@ class WorkingMemory(DeferredModel):
     def is_as(self, other: "WorkingMemory") -> bool:
         """Whether both are stored alike; `==` would hold true, 1 and 1.0 for the same."""
         return self == other and self.document().body == other.document().body
+
+    def for_reader(self, reader: str) -> "WorkingMemory":
+        """The state without the messages that a reader may not read."""
+        visible = [
+            message
+            for message in self.messages
+            if message.readers is None or find_selector(message.readers, reader)
+        ]
+        return self.model_copy(update={"messages": tuple(visible)})
 
     def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
         """Appends messages."""

@@ -112,3 +112,20 @@ async def test_readers_that_a_template_spoils_are_refused(jobs: Jobs) -> None:
 
     with pytest.raises(JobFailedError, match=r"readers.*'two words' is no id or pattern"):
         await jobs.run(plan, inputs={"who": "two words"})
+
+
+async def test_a_reader_gets_none_of_what_others_said_in_the_same_session(
+    parrot: Parrot, jobs: Jobs
+) -> None:
+    said = {"hear": ("user.ben", "The key is in the shed."), "greet": ("*", "Hello, all.")}
+    nodes = [
+        f"{{id: {name}, kind: remember, message: {{content: '{text}', readers: ['{who}']}}, next: {to}}}"
+        for (name, (who, text)), to in zip(said.items(), ("greet", "ask"), strict=True)
+    ]
+    ask = "{id: ask, kind: think, prompt: Where?, retrieve: {reader: user.anna}, next: end}"
+
+    await jobs.run(f"name: p\nnodes: [{', '.join([*nodes, ask])}]")
+
+    (given,) = parrot.given
+    assert "Hello, all." in given
+    assert "shed" not in given
