@@ -24,6 +24,7 @@ SYNTAX = re.compile(r"\\.|\(\?P[<=]\w+[>)]")  # letters of a pattern that match 
 
 # Collections of words that are no words of a language, by module and first word, and what they are.
 ALLOWED = {
+    ("memory/jobs/memory_operations.py", "summarize"): "names of operations",
     ("stores/postgres/forgetting/redaction_scan.py", "operation"): "names of tables",
     ("activities/clients/english/values.py", "compound"): "labels of parses",
     ("memory/forgetting/redaction.py", "entry"): "columns of the database",
