@@ -3,17 +3,24 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from mnestic.memory.sharing.readers import DefaultKind, ReaderDefault, ReaderDefaults
 from mnestic.memory.validation import Name
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.values import RequestBody
 
 router = APIRouter(tags=["memory"])
 PATH = "/api/memory/readers"
 ReadCall = Annotated[AgentCall, agent_call("read")]
 WriteCall = Annotated[AgentCall, agent_write("write")]
+
+
+class ReadersIn(RequestBody, ReaderDefault):
+    """The readers of a session or a channel."""
+
+    model_config = ConfigDict(defer_build=False)
 
 
 class RemovedReaders(BaseModel):
@@ -30,7 +37,7 @@ async def list_readers(call: ReadCall) -> ReaderDefaults:
 
 
 @router.put(PATH)
-async def set_readers(body: ReaderDefault, call: WriteCall) -> ReaderDefault:
+async def set_readers(body: ReadersIn, call: WriteCall) -> ReaderDefault:
     """Sets who may read what is said in a session or a channel from now on."""
 
     async def work(memory: MemoryClient) -> ReaderDefault:
