@@ -257,13 +257,17 @@ async def test_what_a_contract_keeps_is_in_no_graph_and_no_export_for_a_reader(
     await contract.upsert_node("Task", "Safe", {})
     await contract.upsert_edge("NEEDS", source="Safe", target="Mirror")
     await client.memory("team").add("Lunch is at noon.")
+    copy = client.memory("copy")
+    await copy.import_lines([line async for line in client.memory("team").export()])
 
     anna = client.memory("team", reader="user.anna")
+    copied = await client.memory("copy", reader="user.anna").graph.read()
     graph = await anna.graph.read()
     exported = [line.model_dump_json() async for line in anna.export()]
     found = await anna.retrieve("What is behind the mirror?", min_score=0)
 
-    assert (graph.nodes, graph.edges) == ((), ())
+    assert len((await copy.graph.read()).edges) == 1
+    assert (copied.edges, graph.nodes, graph.edges) == ((), (), ())
     assert not any("irror" in line for line in exported)
     assert [one.entry.content for one in found.results] in ([], ["Lunch is at noon."])
 

@@ -73,12 +73,12 @@ SELECT %(tenant_id)s, %(agent_id)s, %(key)s, %(id)s, %(type)s, CAST(%(properties
 ON CONFLICT DO NOTHING
 
 -- name: add_edge
--- Adds a version of a declared edge, unless there is one of its type between its nodes for some of its time.
+-- Adds a version of a declared edge, which no reader sees, unless there is one of its type between its nodes for some of its time.
 INSERT INTO mnestic.graph_edge
        (tenant_id, agent_id, id, source, source_key, predicate, target, target_key, weight, is_active, valid_from, valid_to,
-        properties)
+        properties, audience)
 SELECT %(tenant_id)s, %(agent_id)s, %(edge_id)s, %(source)s, %(source_key)s, %(type)s, %(target)s, %(target_key)s, 1, true,
-       %(valid_from)s, %(valid_to)s, CAST(%(properties)s AS jsonb)
+       %(valid_from)s, %(valid_to)s, CAST(%(properties)s AS jsonb), -1
  WHERE NOT EXISTS (SELECT FROM mnestic.graph_edge AS e
                     WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.source_key = %(source_key)s
                       AND e.target_key = %(target_key)s AND e.predicate = %(type)s AND e.properties IS NOT NULL
