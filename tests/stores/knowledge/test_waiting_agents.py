@@ -1,4 +1,5 @@
 """Which agents have messages from which nothing was extracted yet."""
+
 import asyncio
 
 import psycopg
