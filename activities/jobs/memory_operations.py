@@ -147,10 +147,15 @@ class MemoryOperations:
                 result = await _use_graph(transaction, params, arguments, found=step)
             case PersistArguments():
                 result = await self._persist(transaction, params, arguments)
-            case RetrieveArguments() | QueryArguments():
+            case RetrieveArguments():
+                await self._rules_of(transaction, params, arguments.schema_id)
+                result = await _retrieve(transaction, params, arguments)
+            case QueryArguments():
                 await self._rules_of(transaction, params, arguments.schema_id)
                 transaction.audit.complete()
-                return await _read_records(transaction, params, arguments)
+                transaction.end_with_next()
+                found = await transaction.records.query(arguments.schema_id, arguments.filter)
+                return RecordPage(records=found[0], next_cursor=found[1])
             case PublishArguments() | ListEventsArguments():
                 result = await use_channels(transaction, params, arguments)
             case (
@@ -269,14 +274,10 @@ async def _graph_rules(transaction: Transaction, params: SegmentInput) -> GraphM
     return rules
 
 
-async def _read_records(
-    transaction: Transaction, params: SegmentInput, arguments: RetrieveArguments | QueryArguments
+async def _retrieve(
+    transaction: Transaction, params: SegmentInput, arguments: RetrieveArguments
 ) -> BaseModel:
-    """Records that a query finds; or one as it is, or as the job has pinned it."""
-    if isinstance(arguments, QueryArguments):
-        transaction.end_with_next()
-        found = await transaction.records.query(arguments.schema_id, arguments.filter)
-        return RecordPage(records=found[0], next_cursor=found[1])
+    """A record as it is, or as the job has pinned it."""
     job_id = params.operation.job_id
     pinned = () if job_id is None else await transaction.records.list_reads(job_id, pinned=True)
     for read in pinned:
@@ -284,5 +285,4 @@ async def _read_records(
             if read.value is None:
                 raise NotFoundError(what="record", name=f"{read.namespace}/{read.key}")
             return read
-    transaction.end_with_next()
     return (await transaction.records.get(arguments.schema_id, arguments.key)).read
