@@ -88,8 +88,9 @@ SELECT key, agent_id, token, expires_at, expires_at > clock_timestamp() AS is_he
 -- Takes the lease of a key that nobody holds. Tokens are microseconds of the clock, or one more than the last if it went back: so
 -- they grow also where a row was removed, or an old backup was restored.
 INSERT INTO mnestic.lease AS l (tenant_id, namespace, key, agent_id, token, acquired_at, expires_at)
-VALUES (%(tenant_id)s, %(namespace)s, %(key)s, %(agent_id)s, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint),
-        clock_timestamp(), clock_timestamp() + CAST(%(timeout_ms)s AS integer) * interval '1 millisecond')
+SELECT %(tenant_id)s, %(namespace)s, %(key)s, %(agent_id)s, CAST(extract(epoch FROM moment) * 1000000 AS bigint),
+       moment, moment + CAST(%(timeout_ms)s AS integer) * interval '1 millisecond'
+  FROM (SELECT clock_timestamp() AS moment OFFSET 0) AS clock
 ON CONFLICT (tenant_id, namespace, key) DO UPDATE
    SET agent_id = excluded.agent_id, token = greatest(l.token + 1, excluded.token), acquired_at = excluded.acquired_at,
        expires_at = excluded.expires_at
