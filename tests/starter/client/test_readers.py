@@ -105,6 +105,7 @@ async def test_nobody_gets_back_what_others_said_in_private(
 
 
 @pytest.mark.usefixtures("clinic")
+@pytest.mark.acceptance
 async def test_what_a_reader_gets_is_as_if_the_rest_had_not_been_said(
     client: MnesticClient,
 ) -> None:

@@ -62,6 +62,7 @@ def parameters_of(route: Any) -> set[str]:
     return own.union(*map(parameters_of, route.dependencies))
 
 
+@pytest.mark.acceptance
 async def test_each_route_that_is_read_gives_a_reader_nothing_of_others(
     app: FastAPI, new_key: NewKey, hidden: dict[str, str]
 ) -> None:
@@ -88,6 +89,7 @@ async def test_each_route_that_is_read_gives_a_reader_nothing_of_others(
     assert {"GET /context", "GET /api/memory/export", "GET /ui/memory/entries"} <= opening
 
 
+@pytest.mark.acceptance
 async def test_each_tool_and_resource_gives_a_reader_nothing_of_others(
     app: FastAPI, new_key: NewKey, clinic: MemoryClient, hidden: dict[str, str]
 ) -> None:

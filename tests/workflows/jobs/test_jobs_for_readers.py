@@ -64,6 +64,7 @@ async def everything(client: MnesticClient, reader: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("role", "learn"), [("ben", "true"), ("nobody", "false")])
+@pytest.mark.acceptance
 async def test_a_job_gives_its_reader_nothing_of_others_and_others_nothing_of_its_reader(
     parrot: Parrot, jobs: Jobs, role: str, learn: str
 ) -> None:

@@ -118,6 +118,7 @@ READING = {
 HIDDEN = {"memory why", "memory show", "memory facts why"}
 
 
+@pytest.mark.acceptance
 async def test_each_command_for_a_reader_shows_nothing_of_others(
     ask: Ask, clinic: dict[str, str]
 ) -> None:
