@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from mnestic.memory.access.api_keys import ACTIONS
@@ -23,6 +24,11 @@ async def test_each_answer_is_one_that_the_document_names(
 ) -> None:
     issued = await client.api_keys().create(agents=["*"], actions=ACTIONS)
     _, url = await asyncio.to_thread(start_api)
+
+    async with (
+        httpx2.AsyncClient() as http
+    ):  # which has the document written, so that it is there when it is read
+        (await http.get(f"{url}/openapi.json", timeout=60)).raise_for_status()
 
     done = await asyncio.to_thread(
         processes.run,
