@@ -6,7 +6,7 @@ prompt, are left out here.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -86,19 +86,45 @@ async def _with_inherited(
     transaction: Transaction, incoming: Sequence[IncomingMessage]
 ) -> list[IncomingMessage]:
     """Messages, of which what a tool returned has the readers of the message that it came with, unless it has its own."""
-    readers = {message.place: message.resource.readers for message in incoming}
+    given = {message.place: message for message in incoming}
+    found: dict[tuple[str, str], Sequence[str] | None] = {}
     left: list[IncomingMessage] = []
     for message in incoming:
-        resource = message.resource
-        if message.attached_to is None or resource.readers is not None:
+        first = _first_above(message, given)
+        if first is message and (
+            message.attached_to is None or message.resource.readers is not None
+        ):
             left.append(message)
             continue
-        above = (resource.session_id, message.attached_to)
-        if above not in readers:
-            stored = await transaction.ingest_states.find(*above)
-            readers[above] = stored.resource.readers if stored else None
-        left.append(_with(message, readers=readers[above]))
+        if first.place not in found:
+            found[first.place] = await _readers_of(transaction, first)
+        left.append(_with(message, readers=found[first.place]))
     return left
+
+
+def _first_above(
+    message: IncomingMessage, given: Mapping[tuple[str, str], IncomingMessage]
+) -> IncomingMessage:
+    """The message that one came with, directly or through results of tools, as far as they are given."""
+    passed = {message.place}
+    while message.attached_to is not None and message.resource.readers is None:
+        above = given.get((message.resource.session_id, message.attached_to))
+        if above is None or above.place in passed:
+            break
+        message = above
+        passed.add(message.place)
+    return message
+
+
+async def _readers_of(transaction: Transaction, first: IncomingMessage) -> Sequence[str] | None:
+    """The readers that a message will have; of what a tool returned, those of the stored message that it came with."""
+    resource = first.resource
+    if resource.readers is not None:
+        return resource.readers
+    if first.attached_to is None:
+        return await transaction.reader_defaults.find(resource.session_id, resource.channel)
+    stored = await transaction.ingest_states.find(resource.session_id, first.attached_to)
+    return stored.resource.readers if stored else None
 
 
 def _cut_blocks(

@@ -179,3 +179,7 @@ class ReaderDefaultStore(Protocol):
     async def list_defaults(self) -> tuple[ReaderDefault, ...]:
         """All of them."""
         ...
+
+    async def find(self, session_id: str, channel: str) -> tuple[str, ...] | None:
+        """The readers of what is said there without any of its own: of the session, else of the channel; None is everybody."""
+        ...

@@ -6,7 +6,7 @@ from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _SET, _REMOVE = read_query("reader_defaults.set"), read_query("reader_defaults.remove")
-_LIST = read_query("reader_defaults.list")
+_LIST, _FIND = read_query("reader_defaults.list"), read_query("reader_defaults.find")
 
 
 class PostgresReaderDefaultStore:
@@ -31,3 +31,8 @@ class PostgresReaderDefaultStore:
         rows = await self._unit.fetch(_LIST)
         self._unit.read("readers.list", "*")
         return tuple(read_stored(ReaderDefault, row._asdict(), what="readers") for row in rows)
+
+    async def find(self, session_id: str, channel: str) -> tuple[str, ...] | None:
+        """See the port."""
+        row = await self._unit.fetch_one(_FIND, session_id=session_id, channel=channel)
+        return None if row is None else tuple(row.readers)

@@ -289,3 +289,26 @@ async def test_what_a_correction_states_is_believed_by_its_readers_alone(
         facts, _ = await client.memory("ada", reader=reader).facts.list(subject="Ben")
         seen[reader] = sorted(fact.object for fact in facts)
     assert seen == {"user.ben": ["tea 0", "tea 1", "tea 2"], "user.anna": ["tea 2"]}
+
+
+async def test_what_tools_returned_together_has_the_readers_of_their_message(
+    client: MnesticClient,
+) -> None:
+    memory = client.memory("bank")
+    await memory.readers.set("channel", "branch", ["user.cleo"])
+    asked = said(1, "Ben", "How much do I have?", None).model_copy(update={"channel": "branch"})
+    given = said(2, "balance", "5400 euros on the account.", None)
+    made = said(3, "convert", "6000 dollars on the account.", None)
+    await memory.ingest(
+        [
+            asked,
+            IncomingMessage(resource=given, kind="tool_result", attached_to=asked.source_id),
+            IncomingMessage(resource=made, kind="tool_result", attached_to=given.source_id),
+        ]
+    )
+
+    seen = {}
+    for reader in ("user.cleo", "user.anna"):
+        entries, _ = await client.memory("bank", reader=reader).entries.list(EntryQuery())
+        seen[reader] = len(entries)
+    assert seen == {"user.cleo": 3, "user.anna": 0}

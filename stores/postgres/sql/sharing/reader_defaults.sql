@@ -15,3 +15,11 @@ SELECT kind, name, readers
   FROM mnestic.reader_default
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
  ORDER BY kind, name
+
+-- name: find
+-- Reads the readers of what is said in a session and a channel without any of its own.
+SELECT readers
+  FROM mnestic.reader_default
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+   AND (kind = 'session' AND name = %(session_id)s OR kind = 'channel' AND name = %(channel)s)
+ ORDER BY kind DESC LIMIT 1
