@@ -15,7 +15,7 @@ from temporalio.exceptions import (
 from temporalio.workflow import ContinueAsNewVersioningBehavior
 
 from mnestic.memory.canonical import canonical_json
-from mnestic.memory.errors import MnesticError
+from mnestic.memory.errors import InvalidInputError, MnesticError
 from mnestic.memory.jobs.agent_job import (
     AgentMemoryState,
     JobInput,
@@ -194,7 +194,7 @@ class AgentJob:
 
     async def _recall(self, node: RecallNode) -> dict[str, Any]:
         named = self._filled(node.model_dump(mode="json", include={"records", "episodes"}))
-        search = self._filled_early(node.model_dump(mode="json", include={"search"}))
+        search = {"search": self._filled_selection(node.search)}
         recalled = await self._memory.recall(
             RecallQuery.model_validate(named | search),
             save_as=node.save_as or node.id,
@@ -230,7 +230,7 @@ class AgentJob:
     async def _think(self, node: ThinkNode) -> dict[str, Any]:
         prompt = as_text(self._filled_early(node.prompt))
         system = None if node.system is None else as_text(self._filled_early(node.system))
-        found = self._filled_early(node.model_dump(mode="json", include={"retrieve"}))["retrieve"]
+        found = self._filled_selection(node.retrieve)
         thought = await self._memory.think(
             prompt,
             system=system,
@@ -316,6 +316,19 @@ class AgentJob:
     def _filled_early(self, value: Any) -> Any:
         """Leaves what names memory to the activity."""
         return resolve_early(value, self._roots())
+
+    def _filled_selection(self, select: AutoSelection | None) -> Any:
+        """A selection as `_filled_early` leaves it.
+
+        Raises:
+            InvalidInputError: it names a reader, which is null; without one the agent itself would read.
+        """
+        if select is None:
+            return None
+        filled = self._filled_early(select.model_dump(mode="json"))
+        if select.reader is not None and filled["reader"] is None:
+            raise InvalidInputError(what="reader", why=f"is null by {select.reader}")
+        return filled
 
     def _roots(self, operation: Operation | None = None) -> dict[str, Any]:
         scope = self._params.scope.model_dump()

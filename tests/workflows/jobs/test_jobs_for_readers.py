@@ -130,3 +130,23 @@ async def test_a_reader_gets_none_of_what_others_said_in_the_same_session(
     (given,) = parrot.given
     assert "Hello, all." in given
     assert "shed" not in given
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "kind: recall, search: {question: Where?, reader: '${input.who}'}",
+        "kind: think, prompt: Where?, retrieve: {reader: '${input.who}'}",
+    ],
+)
+async def test_a_reader_that_a_template_makes_null_is_refused(
+    parrot: Parrot, jobs: Jobs, node: str
+) -> None:
+    await jobs.memory("ada").add("The key is in the shed.", readers=["user.ben"])
+
+    with pytest.raises(JobFailedError, match="reader: is null"):
+        await jobs.run(
+            f"name: p\nnodes: [{{id: look, {node}, next: end}}]", inputs={"who": None}
+        )
+
+    assert parrot.given == []
