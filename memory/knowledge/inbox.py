@@ -4,6 +4,7 @@ The signal's sender, in whatever language, and whoever keeps what came share the
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any, Self
 
@@ -80,6 +81,14 @@ class SignalBody(DeferredModel):
     session_id: Words = INBOX
     channel: Words = INBOX
     at: AwareDatetime | None = None
+    readers: Readers | None = None
+
+
+class _Named(DeferredModel):
+    """The readers of a signal, whatever else it says."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
     readers: Readers | None = None
 
 
@@ -270,7 +279,15 @@ def refused_resource(signal: Signal) -> Resource:
         speaker=name.strip() or INBOX,
         content=text.replace("\0", _NUL),
         at=signal.at,
+        readers=_readers_of(signal.body),
     )
+
+
+def _readers_of(body: Any) -> tuple[str, ...] | None:
+    """The readers that a signal names, if it can be read that far."""
+    with suppress(Malformed):
+        return _Named.model_validate(body).readers
+    return None
 
 
 def find_refused(resource: Resource) -> Signal | None:

@@ -37,7 +37,12 @@ class ParkedClient(ClientPart):
     async def list(
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[IncomingMessage, ...], str | None]:
-        """Messages whose extraction failed, with the reasons, and the next page's cursor."""
+        """Messages whose extraction failed, with the reasons, and the next page's cursor.
+
+        Raises:
+            InvalidInputError: it is asked for a reader, since a signal that was refused may not say whose it is.
+        """
+        self._scope.caller.check_own("parked messages are")
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.ingest_states.list_by_state(
                 "parked", limit=limit, cursor=cursor

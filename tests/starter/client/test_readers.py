@@ -10,9 +10,9 @@ import pytest
 from mnestic.activities.knowledge.inbox_messages import store_signals
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.inbox import Signal
+from mnestic.memory.knowledge.inbox import Signal, refused_resource
 from mnestic.memory.knowledge.ingestion import IncomingMessage
-from mnestic.memory.names import CORRECTION
+from mnestic.memory.names import CORRECTION, INTERACTION
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.reader_episode import EPISODE, MORNING, ROLES, leaks, said, secrets_from, tell
@@ -312,3 +312,22 @@ async def test_what_tools_returned_together_has_the_readers_of_their_message(
         entries, _ = await client.memory("bank", reader=reader).entries.list(EntryQuery())
         seen[reader] = len(entries)
     assert seen == {"user.cleo": 3, "user.anna": 0}
+
+
+async def test_a_signal_that_is_refused_keeps_its_readers(
+    client: MnesticClient, begin: Begin
+) -> None:
+    body = {"source_id": "s1", "content": "The safe is behind the mirror.", "readers": ["user.ben"]}
+    signal = Signal(name=INTERACTION, body=body, size_bytes=1, at=MORNING)  # without a speaker
+    async with begin() as transaction:
+        message = IncomingMessage(resource=refused_resource(signal))
+        await transaction.ingest_states.receive([message])
+        await transaction.ingest_states.park(message, reason="speaker: is missing")
+
+    anna = client.memory("ada", reader="user.anna")
+    lines = [line.model_dump_json() async for line in anna.export()]
+    assert (await anna.messages.count()).parked == 0
+    assert not any("mirror" in line for line in lines)
+    with pytest.raises(InvalidInputError, match="parked messages are the agent's own"):
+        await anna.parked.list()
+    assert len((await client.memory("ada").parked.list())[0]) == 1
