@@ -21,7 +21,11 @@ from mnestic.activities.jobs.template_values import (
 )
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.jobs.transcripts import transcript
-from mnestic.activities.knowledge.job_knowledge import receive_message, start_extraction
+from mnestic.activities.knowledge.job_knowledge import (
+    default_readers,
+    receive_message,
+    start_extraction,
+)
 from mnestic.activities.models.metering import UsageMeter, WriteRow, join_rows
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
@@ -232,6 +236,7 @@ class MemoryActivities:
     ) -> RememberResult:
         state = await transaction.working.load(params.scope.session_id, lock=True)
         write = _filled(params, state, await self._values(transaction, params, params.write))
+        write = await _with_readers(transaction, params, write)
         refs = await _write_records(transaction, params, write)
         messages = _messages(params, write, at=await transaction.now())
         changed = _changed(params, write, messages, state=state)
@@ -373,6 +378,17 @@ async def _receive(transaction: Transaction, params: RememberInput, write: Memor
             part="#tool",
             readers=message.readers if message else None,
         )
+
+
+async def _with_readers(
+    transaction: Transaction, params: RememberInput, write: MemoryWrite
+) -> MemoryWrite:
+    """The write, whose message has the readers of its session or its channel if it names none."""
+    message = write.message
+    if message is None or message.readers is not None:
+        return write
+    readers = await default_readers(transaction, params, channel=message.channel)
+    return write.model_copy(update={"message": message.model_copy(update={"readers": readers})})
 
 
 def _filled(params: RememberInput, state: WorkingMemory, values: TemplateValues) -> MemoryWrite:

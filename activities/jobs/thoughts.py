@@ -32,6 +32,7 @@ from mnestic.activities.jobs.template_values import (
 )
 from mnestic.activities.knowledge.job_knowledge import (
     PromptFact,
+    default_readers,
     list_prompt_facts,
     receive_message,
     start_extraction,
@@ -370,6 +371,9 @@ class ThinkActivities:
         step: SegmentStep | None,
     ) -> ThinkResult:
         message = _reply_message(params, reply, fitted, at=await transaction.now())
+        if message.readers is None:
+            readers = await default_readers(transaction, params)
+            message = message.model_copy(update={"readers": readers})
         state = await transaction.working.load(params.scope.session_id, lock=True)
         state = state.with_messages([message]).with_variables({params.save_as: reply.text})
         if step is not None and self._segments is not None:

@@ -110,6 +110,13 @@ async def list_prompt_facts(
     )
 
 
+async def default_readers(
+    transaction: Transaction, params: OperationInput, *, channel: str | None = None
+) -> tuple[str, ...] | None:
+    """The readers of a job's message that names none: of its session, else of its channel."""
+    return await transaction.reader_defaults.find(params.scope.session_id, channel or CHANNEL)
+
+
 async def receive_message(
     transaction: Transaction,
     params: OperationInput,

@@ -145,8 +145,23 @@ async def test_a_reader_that_a_template_makes_null_is_refused(
     await jobs.memory("ada").add("The key is in the shed.", readers=["user.ben"])
 
     with pytest.raises(JobFailedError, match="reader: is null"):
-        await jobs.run(
-            f"name: p\nnodes: [{{id: look, {node}, next: end}}]", inputs={"who": None}
-        )
+        await jobs.run(f"name: p\nnodes: [{{id: look, {node}, next: end}}]", inputs={"who": None})
 
     assert parrot.given == []
+
+
+@pytest.mark.parametrize("kind", ["session", "channel"])
+async def test_a_message_in_a_job_has_the_readers_of_its_session_or_channel(
+    parrot: Parrot, jobs: Jobs, kind: Any
+) -> None:
+    place = {"session": "private", "channel": "hr"}[kind]
+    await jobs.memory("ada").readers.set(kind, place, ["user.hr.*"])
+    hear = (
+        "{id: hear, kind: remember, message: {content: The bonus is 900., channel: hr}, next: ask}"
+    )
+    ask = "{id: ask, kind: think, prompt: How much?, retrieve: {reader: user.anna}, next: end}"
+
+    await jobs.run(f"name: p\nnodes: [{hear}, {ask}]", session_id="private")
+
+    (given,) = parrot.given
+    assert "900" not in given
