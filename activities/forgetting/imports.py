@@ -203,7 +203,7 @@ def _belong_together(one: ExportLine, other: ExportLine) -> bool:
 
 def _readers(line: ExportLine) -> Readers | None:
     """For whom what a line holds is."""
-    if isinstance(line, ClaimLine):
+    if isinstance(line, ClaimLine | ForgottenLine):
         return line.readers
     return line.message.readers if isinstance(line, MessageLine) else None
 

@@ -137,13 +137,15 @@ class MessageLine(ExportLine):
 
 
 class ForgottenLine(ExportLine):
-    """A message that was forgotten: nothing but its name, so that it is not learned from when it comes again."""
+    """A message that was forgotten: nothing but its name and readers, so that it is not learned from when it comes again."""
 
     kind: Literal["forgotten"] = "forgotten"
     session_id: str
     source_id: str
     at: AwareDatetime
     forgotten_at: AwareDatetime
+    readers: Readers | None = None
+    """Those of what is left of its session."""
 
     @property
     def place(self) -> Place:

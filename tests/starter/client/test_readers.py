@@ -9,6 +9,7 @@ import pytest
 
 from mnestic.activities.knowledge.inbox_messages import store_signals
 from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.inbox import Signal, refused_resource
 from mnestic.memory.knowledge.ingestion import IncomingMessage
@@ -331,3 +332,32 @@ async def test_a_signal_that_is_refused_keeps_its_readers(
     with pytest.raises(InvalidInputError, match="parked messages are the agent's own"):
         await anna.parked.list()
     assert len((await client.memory("ada").parked.list())[0]) == 1
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_episode_stays_private_in_a_copy_when_its_messages_were_forgotten(
+    client: MnesticClient, begin: Begin
+) -> None:
+    memory, copy = client.memory("ada"), client.memory("copy")
+    await memory.ingest([said(1, "Ben", "The heron code is 4471.", ["user.ben"])])
+    async with begin() as transaction:
+        episode = Episode(
+            id="e1",
+            agent_id="ada",
+            session_id="s",
+            job_id=None,
+            summary="Ben spoke of his garden.",
+            payload={},
+            created_at=MORNING,
+        )
+        await transaction.episodes.append(episode)
+    shown = await memory.preview_forget("heron")
+    await memory.forget("heron", confirm=shown.token)
+
+    await copy.import_lines([line async for line in memory.export()])
+
+    seen = {}
+    for reader in ("user.ben", "user.anna"):
+        episodes, _ = await client.memory("copy", reader=reader).episodes.list()
+        seen[reader] = [one.summary for one in episodes]
+    assert seen == {"user.ben": ["Ben spoke of his garden."], "user.anna": []}
