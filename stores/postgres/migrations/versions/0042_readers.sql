@@ -121,7 +121,7 @@ CREATE INDEX entry_with_readers ON mnestic.entry (tenant_id, agent_id, audience)
 -- How many entries and lexemes the reader of a transaction may not see, so that these count in no score. It alone looks past
 -- the policies of readers, for these two numbers.
 CREATE FUNCTION mnestic.hidden_entries(of_tenant text, of_agent text) RETURNS TABLE (entries bigint, lexemes bigint)
-LANGUAGE plpgsql ROWS 1 AS $$
+LANGUAGE plpgsql STABLE ROWS 1 AS $$
 DECLARE
     seen text := current_setting('mnestic.audiences', true);
 BEGIN
