@@ -19,7 +19,7 @@ STRANGER = "user.nobody"
 SHORT = EPISODE["questions"][3:17:5]  # direct ones, and one about everything
 
 
-def said(number: int, speaker: str, content: str, readers: Sequence[str] | None) -> Resource:
+def message(number: int, speaker: str, content: str, readers: Sequence[str] | None) -> Resource:
     return Resource(
         session_id="s",
         source_id=f"m{number}",
@@ -53,7 +53,7 @@ async def tell(client: MnesticClient, agent_id: str, *, reader: str | None = Non
     memory = client.memory(agent_id)
     await memory.ingest(
         [
-            said(number, one["by"], one["text"], one.get("for"))
+            message(number, one["by"], one["text"], one.get("for"))
             for number, one in enumerate(EPISODE["said"])
             if reader is None or may_read(one, reader)
         ]

@@ -185,8 +185,10 @@ class UnitOfWork:
         """While what follows sees and writes the rows of one audience alone; of None it sees all."""
         before = self.audience
         self._see(audience)
-        yield
-        self._see(before)
+        try:
+            yield
+        finally:
+            self._see(before)
 
     async def within_readers_of(self, message: Resource) -> AbstractContextManager[None]:
         """While what follows sees and writes the rows of the audience that a message will have."""

@@ -211,7 +211,7 @@ async def test_a_backfilled_night_leaves_importance_as_it_is(ada: MemoryClient, 
     assert (await ada.entries.get(entry.id)).importance == entry.importance
 
 
-async def test_what_was_said_for_readers_is_in_no_summary_and_merges_with_nothing_of_others(
+async def test_private_messages_are_in_no_summary_and_merge_with_none_of_others(
     ada: MemoryClient,
     memory: Memory,
     settings: Settings,

@@ -241,7 +241,7 @@ class Watching(TokenVectorEmbedder):
         return RerankScores(relevances=relevances, model=self.name, usage=usage)
 
 
-async def test_no_transaction_is_open_while_a_model_is_asked(
+async def test_models_are_called_outside_of_transactions(
     client: MnesticClient, memory: Memory, admin_url: str
 ) -> None:
     await client.contracts().apply("*", document(collection()))

@@ -14,9 +14,10 @@ from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.inbox import Signal, refused_resource
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.names import CORRECTION, INTERACTION
+from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.reader_episode import EPISODE, MORNING, ROLES, leaks, said, secrets_from, tell
+from tests.reader_episode import EPISODE, MORNING, ROLES, leaks, message, secrets_from, tell
 from tests.transactions import Begin
 
 CONTRACT = {
@@ -79,7 +80,7 @@ def _stated(fact: Any) -> tuple[str, ...]:
     return (fact.subject, fact.predicate, fact.object, fact.status, str(fact.confidence))
 
 
-async def test_nobody_gets_back_what_others_said_in_private(
+async def test_nobody_finds_the_private_messages_of_others(
     client: MnesticClient, clinic: MemoryClient
 ) -> None:
     before = {
@@ -107,7 +108,7 @@ async def test_nobody_gets_back_what_others_said_in_private(
 
 @pytest.mark.usefixtures("clinic")
 @pytest.mark.acceptance
-async def test_what_a_reader_gets_is_as_if_the_rest_had_not_been_said(
+async def test_a_reader_finds_the_same_as_in_a_memory_without_the_rest(
     client: MnesticClient,
 ) -> None:
     clinic = client.memory("clinic")
@@ -160,7 +161,7 @@ async def test_a_person_corrects_a_private_fact_in_private(
     assert [one.object for one in anna] == ["Utrecht"]
 
 
-async def test_what_is_said_where_there_are_readers_is_for_them(client: MnesticClient) -> None:
+async def test_messages_have_the_readers_of_their_session_or_channel(client: MnesticClient) -> None:
     memory = client.memory("team")
     await memory.readers.set("channel", "hr", ["user.hr.*"])
     await memory.readers.set("session", "s-anna", ["user.anna"])
@@ -227,10 +228,10 @@ async def test_what_a_tool_returned_has_the_readers_of_the_message_that_it_came_
     memory = client.memory("bank")
     await memory.readers.set("channel", "branch", ["user.cleo"])
     for number, readers in enumerate((["user.ben"], None)):
-        asked = said(number, "Ben", "How much do I have?", readers)
+        asked = message(number, "Ben", "How much do I have?", readers)
         if readers is None:
             asked = asked.model_copy(update={"channel": "branch"})
-        told = said(10 + number, "balance", f"5400 euros on account {number}.", None)
+        told = message(10 + number, "balance", f"5400 euros on account {number}.", None)
         result = IncomingMessage(resource=told, kind="tool_result", attached_to=asked.source_id)
         if number:
             await memory.ingest([asked])
@@ -297,9 +298,9 @@ async def test_what_tools_returned_together_has_the_readers_of_their_message(
 ) -> None:
     memory = client.memory("bank")
     await memory.readers.set("channel", "branch", ["user.cleo"])
-    asked = said(1, "Ben", "How much do I have?", None).model_copy(update={"channel": "branch"})
-    given = said(2, "balance", "5400 euros on the account.", None)
-    made = said(3, "convert", "6000 dollars on the account.", None)
+    asked = message(1, "Ben", "How much do I have?", None).model_copy(update={"channel": "branch"})
+    given = message(2, "balance", "5400 euros on the account.", None)
+    made = message(3, "convert", "6000 dollars on the account.", None)
     await memory.ingest(
         [
             asked,
@@ -339,7 +340,7 @@ async def test_an_episode_stays_private_in_a_copy_when_its_messages_were_forgott
     client: MnesticClient, begin: Begin
 ) -> None:
     memory, copy = client.memory("ada"), client.memory("copy")
-    await memory.ingest([said(1, "Ben", "The heron code is 4471.", ["user.ben"])])
+    await memory.ingest([message(1, "Ben", "The heron code is 4471.", ["user.ben"])])
     async with begin() as transaction:
         episode = Episode(
             id="e1",
@@ -351,6 +352,7 @@ async def test_an_episode_stays_private_in_a_copy_when_its_messages_were_forgott
             created_at=MORNING,
         )
         await transaction.episodes.append(episode)
+    await (await start_ingest(client, agent_id="ada")).result()
     shown = await memory.preview_forget("heron")
     await memory.forget("heron", confirm=shown.token)
 

@@ -70,9 +70,8 @@ async def test_messages_that_are_done_are_not_read(
             await transaction.ingest_states.store_extracted(messages, extractor="x")
 
     read = 1000
-    async with asyncio.timeout(
-        30
-    ):  # old versions of rows stay as long as another session may read them
+    # Old versions of rows stay as long as another session may read them.
+    async with asyncio.timeout(30):
         while read >= 20:
             owner.execute("VACUUM (ANALYZE, INDEX_CLEANUP ON) mnestic.ingest_state")
             with owner.transaction():

@@ -115,7 +115,7 @@ async def test_readers_that_a_template_spoils_are_refused(jobs: Jobs) -> None:
         await jobs.run(plan, inputs={"who": "two words"})
 
 
-async def test_a_reader_gets_none_of_what_others_said_in_the_same_session(
+async def test_a_reader_gets_no_private_message_of_the_same_session(
     parrot: Parrot, jobs: Jobs
 ) -> None:
     said = {"hear": ("user.ben", "The key is in the shed."), "greet": ("*", "Hello, all.")}

@@ -2,6 +2,8 @@
 ALTER TABLE mnestic.job_wait ADD COLUMN fact jsonb;
 ALTER TABLE mnestic.job_wait RENAME COLUMN event_sent_at TO sent_at;
 ALTER TABLE mnestic.job_wait ADD COLUMN sent integer NOT NULL DEFAULT 0;
+-- The namespace of Temporal that has the job of a wait: workers of another one can neither reach it nor tell that it has ended.
+ALTER TABLE mnestic.job_wait ADD COLUMN temporal_namespace text;
 CREATE INDEX job_wait_of_fact ON mnestic.job_wait (tenant_id) WHERE state = 'waiting' AND fact IS NOT NULL;
 
 -- The id of the first fact that a wait waits for: it holds, and something that says so was recorded before the deadline.
@@ -25,9 +27,9 @@ LANGUAGE sql STABLE AS $$
        AND (w.event_number IS NOT NULL OR (w.fact IS NOT NULL AND mnestic.fact_of_wait(w) IS NOT NULL))
 $$;
 
--- Agents of some tenants, or of all, with such a wait.
+-- Agents of some tenants, or of all, with such a wait of a namespace, or of before it was stored.
 DROP FUNCTION mnestic.agents_with_events(text[]);
-CREATE FUNCTION mnestic.agents_with_met_waits(of_tenants text[]) RETURNS TABLE (tenant_id text, agent_id text)
+CREATE FUNCTION mnestic.agents_with_met_waits(of_tenants text[], of_namespace text) RETURNS TABLE (tenant_id text, agent_id text)
 LANGUAGE plpgsql AS $$
 DECLARE
     caller text := current_setting('mnestic.tenant_id');
@@ -39,7 +41,7 @@ BEGIN
         RETURN QUERY
         SELECT DISTINCT one, w.agent_id FROM mnestic.job_wait AS w
          WHERE w.tenant_id = one AND w.state = 'waiting' AND (w.event_channel IS NOT NULL OR w.fact IS NOT NULL)
-           AND mnestic.is_wait_met(w);
+           AND COALESCE(w.temporal_namespace, of_namespace) = of_namespace AND mnestic.is_wait_met(w);
     END LOOP;
     PERFORM set_config('mnestic.tenant_id', caller, true);
 END $$;

@@ -215,7 +215,7 @@ async def test_an_event_that_is_changed_after_it_was_sent_resumes_the_job_as_it_
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_wait_whose_event_is_forgotten_is_ended_by_no_other(
+async def test_a_wait_for_a_forgotten_event_matches_no_other(
     jobs: Jobs, crawler: ContractMemory, admin_url: str
 ) -> None:
     job_id = await jobs.start_waiting(WATCH)
