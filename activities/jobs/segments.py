@@ -308,7 +308,8 @@ class SegmentWriter:
             transaction.note(f"segment.{change.kind}", target, reason=reason)
         if edit.summarized:
             episode = _episode(params, state, edit, at=await transaction.now())
-            await transaction.episodes.append(await allowed_episode(transaction, episode))
+            allowed = await allowed_episode(transaction, episode)
+            await transaction.episodes.append(allowed, said=state.messages)
         return state.with_segments(edit.result())
 
     async def _by_model(

@@ -20,7 +20,12 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
     from mnestic.memory.jobs.tool_results import ToolResultRef
     from mnestic.memory.jobs.waits import JobWait, MetWait, ResumeReceipt, WaitState
-    from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
+    from mnestic.memory.jobs.working_memory import (
+        Message,
+        WorkingDocument,
+        WorkingMemory,
+        WorkingRef,
+    )
     from mnestic.memory.sharing.events import ChannelEvent
 
 
@@ -238,8 +243,12 @@ class RecordBackends(Protocol):
 class EpisodeStore(Protocol):
     """Episodes of the agent, newest first."""
 
-    async def append(self, episode: Episode) -> Episode:
-        """Keeps an episode.
+    async def append(self, episode: Episode, *, said: Sequence[Message] = ()) -> Episode:
+        """Keeps an episode, which has the readers of its session.
+
+        Args:
+            episode: It.
+            said: Messages of its session that this transaction has not saved yet.
 
         Raises:
             AlreadyExistsError: an episode of that id is stored already.

@@ -217,7 +217,7 @@ class PostgresExportStore:
         """See the port."""
         check_json([episode.summary, episode.payload], what="episode")
         values = episode.model_dump(exclude={"kind"}) | {"payload": as_json(episode.payload)}
-        added = await self._unit.write(_ADD_EPISODE, id=episode_id, **values)
+        added = await self._unit.write(_ADD_EPISODE, id=episode_id, said=None, **values)
         if added:
             self._derived.touch_episodes([episode_id])
             self._unit.wrote("episode.append", episode_id)

@@ -1,8 +1,11 @@
 """Episodes in Postgres, newest first."""
 
+from collections.abc import Sequence
+
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.working_memory import Message
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.queries import as_json, read_query
@@ -19,7 +22,7 @@ class PostgresEpisodeStore:
     def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
         self._unit, self._derived = unit, derived
 
-    async def append(self, episode: Episode) -> Episode:
+    async def append(self, episode: Episode, *, said: Sequence[Message] = ()) -> Episode:
         """See the port."""
         if episode.agent_id != self._unit.agent_id:
             raise InvalidInputError(
@@ -27,6 +30,10 @@ class PostgresEpisodeStore:
             )
         check_json([episode.summary, episode.payload], what=f"episode {episode.id}")
         columns = episode.model_dump() | {"payload": as_json(episode.payload)}
+        readers = {one.readers for one in said if one.readers is not None}
+        columns["said"] = (
+            as_json([{"readers": one} for one in sorted(readers)]) if readers else None
+        )
         if not await self._unit.write(_APPEND, **columns):
             raise AlreadyExistsError(what="episode", name=episode.id)
         self._derived.touch_episodes([episode.id])

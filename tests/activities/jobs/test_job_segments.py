@@ -240,6 +240,27 @@ async def test_a_summary_of_the_model_replaces_texts_and_an_episode_has_them(
     assert [call[1] for call in calls()] == ["summarise"]
 
 
+async def test_a_summary_made_with_the_first_private_message_has_its_readers(
+    job: Job, memory: Memory, scope: Scope
+) -> None:
+    await job.apply(document("abstractive"))
+    for step in range(1, 6):
+        await job.remember(step, SENTENCE)
+    await job.remember(6, SENTENCE * 4, readers=("user.ben",))
+
+    seen = []
+    for reader in ("user.anna", "user.ben", None):
+        async with memory.transaction(
+            tenant_id=scope.tenant_id,
+            agent_id=scope.agent_id,
+            actor="test",
+            write=False,
+            reader=reader,
+        ) as transaction:
+            seen.append(len((await transaction.episodes.list_by_job("j1"))[0]))
+    assert seen == [0, 1, 1]
+
+
 async def test_without_a_chat_model_a_summary_is_extractive_and_says_so(
     local_job: Job, working: Working
 ) -> None:
