@@ -44,7 +44,7 @@ from mnestic.memory.knowledge.resources import check_content, check_message, che
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.agent_settings import changed_settings, check_language, settings_of
 from mnestic.memory.scope import EVERY_AGENT
-from mnestic.memory.sharing.readers import Readers
+from mnestic.memory.sharing.readers import ReadersOrNobody
 from mnestic.memory.timestamps import check_date
 from mnestic.memory.validation import refused
 
@@ -201,7 +201,7 @@ def _belong_together(one: ExportLine, other: ExportLine) -> bool:
     return _group(one) == _group(other) and _readers(one) == _readers(other)
 
 
-def _readers(line: ExportLine) -> Readers | None:
+def _readers(line: ExportLine) -> ReadersOrNobody | None:
     """For whom what a line holds is."""
     if isinstance(line, ClaimLine | ForgottenLine):
         return line.readers

@@ -50,7 +50,7 @@ async def receive(
     ]
     for message in incoming:
         check_message(message.resource)
-    incoming = await _with_inherited(transaction, await cut_messages(transaction, incoming))
+    incoming = await cut_messages(transaction, await _with_inherited(transaction, incoming))
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda message: (message.resource.at, message.place))
     messages, basis = await transaction.ingest_states.receive(ordered)
@@ -117,14 +117,19 @@ def _first_above(
 
 
 async def _readers_of(transaction: Transaction, first: IncomingMessage) -> Sequence[str] | None:
-    """The readers that a message will have; of what a tool returned, those of the stored message that it came with."""
+    """The readers that a message has, or will have; of what a tool returned, those of the message that it came with.
+
+    While that is unknown, the agent alone may read the result.
+    """
     resource = first.resource
     if resource.readers is not None:
         return resource.readers
+    place = resource.session_id, first.attached_to or resource.source_id
+    if stored := await transaction.ingest_states.find(*place):
+        return stored.resource.readers
     if first.attached_to is None:
         return await transaction.reader_defaults.find(resource.session_id, resource.channel)
-    stored = await transaction.ingest_states.find(resource.session_id, first.attached_to)
-    return stored.resource.readers if stored else None
+    return ()
 
 
 def _cut_blocks(

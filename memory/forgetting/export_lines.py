@@ -23,7 +23,7 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestState, ent
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
-from mnestic.memory.sharing.readers import ReaderDefault, Readers
+from mnestic.memory.sharing.readers import ReaderDefault, ReadersOrNobody
 from mnestic.memory.validation import Name
 
 # 1 knew no archived entries, 2 nothing replaced or reinstated, 3 no documents, readers, nodes and edges.
@@ -144,7 +144,7 @@ class ForgottenLine(ExportLine):
     source_id: str
     at: AwareDatetime
     forgotten_at: AwareDatetime
-    readers: Readers | None = None
+    readers: ReadersOrNobody | None = None
     """Those of what is left of its session."""
 
     @property
@@ -158,7 +158,7 @@ class ClaimLine(ExportLine):
 
     kind: Literal["claim"] = "claim"
     claim: Claim
-    readers: Readers | None = None
+    readers: ReadersOrNobody | None = None
 
 
 class ReadersLine(ExportLine):

@@ -4,7 +4,6 @@ The signal's sender, in whatever language, and whoever keeps what came share the
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any, Self
 
@@ -81,14 +80,6 @@ class SignalBody(DeferredModel):
     session_id: Words = INBOX
     channel: Words = INBOX
     at: AwareDatetime | None = None
-    readers: Readers | None = None
-
-
-class _Named(DeferredModel):
-    """The readers of a signal, whatever else it says."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
     readers: Readers | None = None
 
 
@@ -268,7 +259,8 @@ def extractable(
 def refused_resource(signal: Signal) -> Resource:
     """A signal that was refused, as it is kept; its id is its digest.
 
-    Under its own id it would keep away the same message sent again, mended.
+    Under its own id it would keep away the same message sent again, mended. The agent alone reads it: who may read what it says
+    may be what is wrong with it.
     """
     text = signal.body if isinstance(signal.body, str) else canonical_json(signal.body).decode()
     name = signal.name.replace("\0", _NUL)
@@ -279,15 +271,8 @@ def refused_resource(signal: Signal) -> Resource:
         speaker=name.strip() or INBOX,
         content=text.replace("\0", _NUL),
         at=signal.at,
-        readers=_readers_of(signal.body),
+        readers=(),
     )
-
-
-def _readers_of(body: Any) -> tuple[str, ...] | None:
-    """The readers that a signal names, if it can be read that far."""
-    with suppress(Malformed):
-        return _Named.model_validate(body).readers
-    return None
 
 
 def find_refused(resource: Resource) -> Signal | None:

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, model_validator
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.sharing.readers import Readers
+from mnestic.memory.sharing.readers import ReadersOrNobody
 from mnestic.memory.timestamps import check_date
 
 LARGEST_MESSAGE_BYTES = 1_048_576
@@ -20,8 +20,8 @@ class Resource(DeferredModel):
     """One raw message. The same `source_id` in the same session is the same message.
 
     `offset_minutes` is what the speaker's clock was ahead of UTC, by which *yesterday* is told; if it is not
-    given, it is that of `at`, whose own offset no database keeps. `readers` alone may read it and what follows from it; everybody
-    may by default, unless its session or its channel has readers.
+    given, it is that of `at`, whose own offset no database keeps. `readers` alone may read it and what follows from it, and the agent
+    alone if the list is empty; everybody may by default, unless its session or its channel has readers.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -33,7 +33,7 @@ class Resource(DeferredModel):
     content: str
     at: AwareDatetime
     offset_minutes: int = Field(0, gt=-_DAY_MINUTES, lt=_DAY_MINUTES)
-    readers: Readers | None = None
+    readers: ReadersOrNobody | None = None
 
     @model_validator(mode="before")
     @classmethod

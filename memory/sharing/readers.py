@@ -44,6 +44,14 @@ Readers = Annotated[
     AfterValidator(_in_order),
 ]
 
+ReadersOrNobody = Annotated[
+    tuple[Selector, ...],
+    Field(max_length=MOST_READERS),
+    BeforeValidator(_listed),
+    AfterValidator(_in_order),
+]
+"""Readers of what is stored; without any it is for the agent alone."""
+
 ReaderTemplates = Annotated[
     tuple[Annotated[Selector, WrapValidator(_or_template)], ...],
     Field(min_length=1, max_length=MOST_READERS),

@@ -107,7 +107,7 @@ def _messages(
                 speaker=turn.speaker,
                 content=turn.text,
                 at=turn.at,
-                readers=turn.readers or readers,
+                readers=readers if turn.readers is None else turn.readers,
             )
             message = IncomingMessage(
                 resource=resource,

@@ -227,17 +227,26 @@ async def test_what_a_tool_returned_has_the_readers_of_the_message_that_it_came_
 ) -> None:
     memory = client.memory("bank")
     await memory.readers.set("channel", "branch", ["user.cleo"])
-    for number, readers in enumerate((["user.ben"], None)):
-        asked = message(number, "Ben", "How much do I have?", readers)
-        if readers is None:
-            asked = asked.model_copy(update={"channel": "branch"})
-        told = message(10 + number, "balance", f"5400 euros on account {number}.", None)
-        result = IncomingMessage(resource=told, kind="tool_result", attached_to=asked.source_id)
-        if number:
-            await memory.ingest([asked])
-            await memory.ingest([result])
-        else:
-            await memory.ingest([asked, result])
+    asked = [message(number, "Ben", "How much do I have?", None) for number in range(4)]
+    asked[0] = asked[0].model_copy(update={"readers": ("user.ben",)})
+    asked[1] = asked[1].model_copy(update={"channel": "branch"})
+    asked[2] = asked[2].model_copy(update={"readers": ("user.ben",)})
+    asked[3] = asked[3].model_copy(update={"channel": "branch"})
+    results = [
+        IncomingMessage(
+            resource=message(10 + number, "balance", f"5400 euros on account {number}.", None),
+            kind="tool_result",
+            attached_to=one.source_id,
+        )
+        for number, one in enumerate(asked)
+    ]
+    await memory.ingest([asked[0], results[0]])
+    await memory.ingest([asked[1]])
+    await memory.ingest([results[1]])
+    await memory.ingest([results[2]])  # before its message: for the agent alone
+    await memory.ingest([asked[2], asked[3]])
+    await memory.readers.remove("channel", "branch")
+    await memory.ingest([asked[3], results[3]])
 
     seen = {}
     for reader in ("user.ben", "user.cleo", "user.anna"):
@@ -245,9 +254,10 @@ async def test_what_a_tool_returned_has_the_readers_of_the_message_that_it_came_
         seen[reader] = {one.content for one in entries if one.speaker == "balance"}
     assert seen == {
         "user.ben": {"5400 euros on account 0."},
-        "user.cleo": {"5400 euros on account 1."},
+        "user.cleo": {"5400 euros on account 1.", "5400 euros on account 3."},
         "user.anna": set(),
     }
+    assert len((await memory.entries.list(EntryQuery()))[0]) == 8
 
 
 async def test_what_a_contract_keeps_is_in_no_graph_and_no_export_for_a_reader(
@@ -316,20 +326,28 @@ async def test_what_tools_returned_together_has_the_readers_of_their_message(
     assert seen == {"user.cleo": 3, "user.anna": 0}
 
 
-async def test_a_signal_that_is_refused_keeps_its_readers(
-    client: MnesticClient, begin: Begin
+@pytest.mark.parametrize(
+    "more", [{"readers": ["user.ben"]}, {"readers": "two words"}, {"channel": "hr"}]
+)
+async def test_a_signal_that_is_refused_is_for_the_agent_alone(
+    client: MnesticClient, begin: Begin, more: dict[str, Any]
 ) -> None:
-    body = {"source_id": "s1", "content": "The safe is behind the mirror.", "readers": ["user.ben"]}
+    await client.memory("ada").readers.set("channel", "hr", ["user.ben"])
+    body = {"source_id": "s1", "content": "The safe is behind the mirror.", **more}
     signal = Signal(name=INTERACTION, body=body, size_bytes=1, at=MORNING)  # without a speaker
     async with begin() as transaction:
         message = IncomingMessage(resource=refused_resource(signal))
         await transaction.ingest_states.receive([message])
         await transaction.ingest_states.park(message, reason="speaker: is missing")
+    copy = client.memory("copy")
+    await copy.import_lines([line async for line in client.memory("ada").export()])
 
     anna = client.memory("ada", reader="user.anna")
-    lines = [line.model_dump_json() async for line in anna.export()]
+    copied = client.memory("copy", reader="user.anna")
+    lines = [line.model_dump_json() for one in (anna, copied) async for line in one.export()]
     assert (await anna.messages.count()).parked == 0
     assert not any("mirror" in line for line in lines)
+    assert len((await copy.parked.list())[0]) == 1
     with pytest.raises(InvalidInputError, match="parked messages are the agent's own"):
         await anna.parked.list()
     assert len((await client.memory("ada").parked.list())[0]) == 1
