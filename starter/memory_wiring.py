@@ -24,6 +24,7 @@ from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLimits
 from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.activities.retrieval.reranking import RERANKING_LIMIT
 from mnestic.memory.errors import (
     ConfigurationError,
     DatabaseUnavailableError,
@@ -249,7 +250,12 @@ async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
         base_url=base,
         called=("MNESTIC_RERANK_API_KEY", "MNESTIC_RERANK_URL"),
     ) as client:
-        yield RemoteReranker(client, model=settings.rerank_model, max_tokens=_RERANKED_TOKENS)
+        yield RemoteReranker(
+            client,
+            model=settings.rerank_model,
+            timeout=RERANKING_LIMIT,
+            max_tokens=_RERANKED_TOKENS,
+        )
 
 
 @asynccontextmanager

@@ -18,7 +18,6 @@ from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedEr
 from mnestic.memory.models.messages import RerankScores, TokenUsage
 
 _LONGEST_TOKENS = 512
-_TIMEOUT = timedelta(seconds=1)
 _ROUNDING = 1e-3  # how far off 0 and 1 a relevance may be
 
 
@@ -62,8 +61,8 @@ class RemoteReranker:
         client: AsyncOpenAI,
         *,
         model: str,
+        timeout: timedelta,
         max_tokens: int = _LONGEST_TOKENS,
-        timeout: timedelta = _TIMEOUT,
     ) -> None:
         """Of a text longer than `max_tokens` the beginning counts."""
         self.name = self.model = model

@@ -15,7 +15,7 @@ from mnestic.activities.callers import Caller
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.models.rate_limiter import RateLimiter
-from mnestic.activities.retrieval.reranking import Rerankers
+from mnestic.activities.retrieval.reranking import RERANKING_LIMIT, Rerankers
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings, RerankScores
@@ -25,7 +25,6 @@ from mnestic.memory.retrieval.ports import Reranker
 
 Answer = TypeVar("Answer", Embeddings, RerankScores)
 _NONE: Rerankers = MappingProxyType({})
-_RERANKING = timedelta(seconds=1)  # a free place among the calls included
 _CLOSING = timedelta(seconds=5)
 _ANY_TEXT = "memory"
 log = logging.getLogger("mnestic.query_models")
@@ -91,7 +90,7 @@ class QueryModels:
 
     def rerankers(self, caller: Caller, *, within: timedelta | None = None) -> Rerankers:
         """The rerankers, on a caller's account; nobody waits longer than he would anyway, or `within`."""
-        limit = _RERANKING if within is None else min(within, _RERANKING)
+        limit = RERANKING_LIMIT if within is None else min(within, RERANKING_LIMIT)
         return {
             name: one
             if one.model is None

@@ -1,9 +1,10 @@
 """Reranking: a model reads the best results together with the query.
 
-It is optional: a reranker that does not answer is only named as skipped.
+It is optional: a reranker that does not answer within its limit is only named as skipped.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from mnestic.memory.errors import BudgetExceededError, ConfigurationError
 from mnestic.memory.knowledge.entries import Entry
@@ -26,6 +27,7 @@ SKIPPED = (
     ModelUnavailableError,
 )
 Rerankers = Mapping[Rerank, Reranker]
+RERANKING_LIMIT = timedelta(seconds=1)  # a free place among the calls included
 _LOCAL_RELEVANCE = 0.1  # share of the score that is the relevance by the local reranker
 _MISSING = "there is no server of rerankers; set MNESTIC_RERANK_URL, or rerank by `local`"
 

@@ -9,10 +9,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Conversation
 from mnestic.starter.importers.locomo import parse_document, read_locomo
 from mnestic.starter.importers.text_files import EXPECTED, check_file
-from mnestic.starter.importers.turns import Refuse
+from mnestic.starter.importers.turns import Conversation, Refuse
 
 CATEGORIES = (1, 2, 3, 4)  # the fifth has no answer in the conversation
 _TURN = re.compile(r"D\d+:\d+")  # some of the evidence is several ids in one text, or a part of one

@@ -12,7 +12,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.scope import Id
 from mnestic.memory.selectors import Selector
-from mnestic.memory.sharing.locks import LockStrategy, LockTimeout
+from mnestic.memory.sharing.locks import LOCK_TIMEOUT_MS, LockStrategy, LockTimeout
 from mnestic.memory.sharing.namespaces import AccessLevel
 from mnestic.memory.validation import Name
 
@@ -186,7 +186,7 @@ class Coordination(Part):
         "optimistic", description="Lock before a write, compare versions at the write, or neither"
     )
     lock_timeout_ms: LockTimeout = Field(
-        5_000, description="Milliseconds until a lock is released by itself"
+        LOCK_TIMEOUT_MS, description="Milliseconds until a lock is released by itself"
     )
     retry_count: Count = Field(3, ge=0, le=100, description="Further attempts if a lock fails")
 

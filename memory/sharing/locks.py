@@ -9,6 +9,7 @@ from mnestic.memory.deferred_model import DeferredModel
 LockStrategy = Literal["pessimistic", "optimistic", "none"]
 LockTimeout = Annotated[int, Field(strict=True, ge=1, le=600_000)]
 """Milliseconds until a lease ends; no lock is without."""
+LOCK_TIMEOUT_MS = 5_000  # of a contract and a call that say nothing of it
 
 
 class Lock(DeferredModel):

@@ -8,7 +8,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.scope import Id
 from mnestic.memory.selectors import Selector
-from mnestic.memory.sharing.locks import LockTimeout
+from mnestic.memory.sharing.locks import LOCK_TIMEOUT_MS, LockTimeout
 from mnestic.memory.sharing.namespaces import AccessLevel, NamespaceGrant, SharedRecord
 from mnestic.memory.validation import Name
 
@@ -87,7 +87,8 @@ class LockArguments(GetSharedArguments):
     """A key to lock."""
 
     timeout_ms: LockTimeout = Field(
-        5_000, description="Milliseconds until it ends; by default lock_timeout_ms of the contract"
+        LOCK_TIMEOUT_MS,
+        description="Milliseconds until it ends; by default lock_timeout_ms of the contract",
     )
 
 

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 
 from pydantic import SecretStr
 
-from mnestic.memory.knowledge.conversations import Conversation
 from mnestic.starter.cli.output import err, out, print_progress
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.demo.scenario import Demo, DemoReport, Workers
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import read_state
+from mnestic.starter.importers.turns import Conversation
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
 

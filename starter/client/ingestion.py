@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from temporalio.client import WorkflowHandle
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Conversation
 from mnestic.memory.knowledge.ingestion import IncomingMessage, Ingested
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.importers.turns import Refuse, refuse_or_raise
+from mnestic.starter.importers.turns import Conversation, Refuse, refuse_or_raise
 from mnestic.starter.temporal_connection import TemporalConnection
 
 _BATCH = 500  # messages stored in one transaction

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection, AsyncRawCursor
 from pydantic import BaseModel, ConfigDict
 
 from mnestic.activities.jobs.conversations import PEOPLE, SESSIONS
-from mnestic.memory.knowledge.conversations import ConversationSession
+from mnestic.starter.importers.turns import ConversationSession
 from mnestic.stores.postgres.queries import read_query
 
 Identity = tuple[str, ...]

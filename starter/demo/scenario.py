@@ -16,11 +16,11 @@ from mnestic.activities.jobs.conversations import PEOPLE
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.plans import Plan, RememberNode
 from mnestic.memory.jobs.writes import RecordWrite
-from mnestic.memory.knowledge.conversations import Conversation, ConversationSession
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.demo.counts import Count, StoredSnapshot, count_writes
+from mnestic.starter.importers.turns import Conversation, ConversationSession
 from mnestic.starter.jobs.plans import parse_plan
 
 _SESSION = "demo"

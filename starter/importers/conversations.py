@@ -13,7 +13,6 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.sharing.readers import Readers
@@ -24,8 +23,10 @@ from mnestic.starter.importers.markdown import read_markdown
 from mnestic.starter.importers.text_files import EXPECTED, check_file, read_lines
 from mnestic.starter.importers.turns import (
     Content,
+    Conversation,
     Name,
     Refuse,
+    Turn,
     content_id,
     conversation_of,
     first_problem,

@@ -17,13 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import from_json
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.timestamps import check_date
 from mnestic.starter.importers.file_formats import check_document
 from mnestic.starter.importers.text_files import EXPECTED, decode
 from mnestic.starter.importers.turns import (
+    Conversation,
     Name,
     Refuse,
+    Turn,
     checked_content,
     conversation_of,
     first_problem,

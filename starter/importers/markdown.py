@@ -12,7 +12,6 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.knowledge.extraction import NO_SPEAKER
 from mnestic.starter.importers.markdown_lines import FrontMatter, MarkdownLine, split_front_matter
 from mnestic.starter.importers.speakers import SpokenTurns, find_turns
@@ -21,8 +20,11 @@ from mnestic.starter.importers.text_files import EXPECTED, read_lines
 from mnestic.starter.importers.turn_times import TurnTimes
 from mnestic.starter.importers.turns import (
     Content,
+    Conversation,
+    ConversationSession,
     Name,
     Refuse,
+    Turn,
     content_keyed,
     conversation_of,
     first_problem,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.knowledge.conversations import Conversation
 from mnestic.starter.importers.conversations import bundled_conversation, read_conversation
+from mnestic.starter.importers.turns import Conversation
 
 pytestmark = pytest.mark.acceptance
 

@@ -12,7 +12,6 @@ import pytest
 from mnestic.memory.forgetting.export_lines import ClaimLine, EndLine, HeaderLine, MessageLine
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.knowledge.claims import Claim
-from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
@@ -21,6 +20,7 @@ from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.health.memory import check_memory
+from mnestic.starter.importers.turns import Conversation, ConversationSession, Turn
 from tests.security.tenants import AGENT, FIRST, SESSION, TOPIC, Known
 from tests.starter.case_files import read_cases
 

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnestic.memory.knowledge.conversations import ConversationSession, Turn
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.cli.story import print_report
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.demo.counts import count_writes
 from mnestic.starter.demo.scenario import DemoReport, demo_plan
+from mnestic.starter.importers.turns import ConversationSession, Turn
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 REPORT = DemoReport(

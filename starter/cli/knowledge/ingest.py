@@ -30,7 +30,7 @@ from mnestic.starter.cli.output import (
 from mnestic.starter.cli.progress import progress_bars
 
 if TYPE_CHECKING:
-    from mnestic.memory.knowledge.conversations import Conversation
+    from mnestic.starter.importers.turns import Conversation
 
 _MAX_REFUSALS_SHOWN = 20
 

@@ -8,6 +8,7 @@ from openai import AsyncOpenAI
 
 from mnestic.activities.clients.remote_reranker import RemoteReranker
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.retrieval.reranking import RERANKING_LIMIT
 from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
@@ -28,7 +29,9 @@ Make = Callable[..., RemoteReranker]
 
 @pytest.fixture
 def reranker(client: AsyncOpenAI) -> Make:
-    return lambda **fields: RemoteReranker(client, model="ranker", **fields)
+    return lambda **fields: RemoteReranker(
+        client, model="ranker", **{"timeout": RERANKING_LIMIT} | fields
+    )
 
 
 async def test_texts_are_sent_as_cohere_has_it_and_relevances_come_back_in_their_order(

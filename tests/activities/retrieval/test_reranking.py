@@ -14,6 +14,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.activities.retrieval.reranking import RERANKING_LIMIT
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.queries import PRESETS, Retrieval
@@ -53,7 +54,7 @@ def make(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Make:
     """Makes the agent's memory, asked with both rerankers."""
 
     def build(*, daily: Budget | None = None, **fields: Any) -> MemoryClient:
-        remote = RemoteReranker(openai, model="ranker", **fields)
+        remote = RemoteReranker(openai, model="ranker", **{"timeout": RERANKING_LIMIT} | fields)
         models = QueryModels(
             Embedders(TokenVectorEmbedder()),
             rerankers={"local": TokenMatchReranker(), "remote": remote},

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Conversation
 from mnestic.starter.importers.conversations import read_conversation
+from mnestic.starter.importers.turns import Conversation
 from tests.starter.case_files import read_cases
 from tests.starter.importers.conversation_files import line, locomo_sample, write
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import ConversationSession
 from mnestic.starter.importers.conversations import read_conversation
+from mnestic.starter.importers.turns import ConversationSession
 
 CHANGED = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

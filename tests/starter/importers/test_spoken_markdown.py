@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.conversations import Turn
 from mnestic.starter.importers.conversations import read_conversation
 from mnestic.starter.importers.spoken_lines import begins_with_time, find_in_heading, find_spoken
+from mnestic.starter.importers.turns import Turn
 from tests.starter.case_files import read_cases
 
 CHANGED = datetime(2026, 1, 5, 12, tzinfo=UTC)
