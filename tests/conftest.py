@@ -24,7 +24,6 @@ import hypothesis
 import psycopg
 import pytest
 from pydantic import SecretStr
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
@@ -36,7 +35,8 @@ from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings
 from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.starter.wiring import connect_temporal, find_endpoints
-from mnestic.stores.postgres.memory import PostgresMemory, open_pool
+from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.pool import Pool
 from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 from tests.chat_server import ChatServer, running_chat_server
@@ -272,16 +272,16 @@ def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settin
 
 
 @pytest.fixture(scope="session")
-async def pool(application_url: str) -> AsyncIterator[AsyncEngine]:
+async def pool(application_url: str) -> AsyncIterator[Pool]:
     """The application's connections, which the tests of a process share: they have the statements prepared."""
-    pool = open_pool(application_url, size=20)
+    pool = Pool(application_url, size=20)
     yield pool
-    await pool.dispose()
+    await pool.close()
 
 
 @pytest.fixture
 async def memory(
-    settings: Settings, application_url: str, pool: AsyncEngine
+    settings: Settings, application_url: str, pool: Pool
 ) -> AsyncIterator[PostgresMemory]:
     """Memory in Postgres, connected as the application."""
     memory = PostgresMemory(
@@ -321,7 +321,7 @@ def execute(admin_url: str, settings: Settings) -> Execute:
 
 
 @pytest.fixture
-async def unembedded(application_url: str, pool: AsyncEngine) -> AsyncIterator[PostgresMemory]:
+async def unembedded(application_url: str, pool: Pool) -> AsyncIterator[PostgresMemory]:
     """The same where a model is asked for vectors, so that entries get theirs later."""
     memory = PostgresMemory(application_url, shared_pool=pool)
     yield memory
@@ -329,7 +329,7 @@ async def unembedded(application_url: str, pool: AsyncEngine) -> AsyncIterator[P
 
 
 @pytest.fixture
-async def forgetful(application_url: str, pool: AsyncEngine) -> AsyncIterator[PostgresMemory]:
+async def forgetful(application_url: str, pool: Pool) -> AsyncIterator[PostgresMemory]:
     """The memory of another process, which keeps nothing."""
     memory = PostgresMemory(application_url, shared_pool=pool, cache_bytes=0)
     yield memory
@@ -338,7 +338,7 @@ async def forgetful(application_url: str, pool: AsyncEngine) -> AsyncIterator[Po
 
 @pytest.fixture
 async def client(
-    settings: Settings, application_url: str, pool: AsyncEngine
+    settings: Settings, application_url: str, pool: Pool
 ) -> AsyncIterator[MnesticClient]:
     """A client of this test's tenant, with a cache of its own."""
     endpoints = find_endpoints(settings)

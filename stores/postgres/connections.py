@@ -1,33 +1,17 @@
-"""SQLAlchemy's pool and psycopg's pipelines, as transactions use them: few round trips to Postgres."""
+"""Psycopg's pipelines, as transactions use them: few round trips to Postgres."""
 
 import asyncio
-import select
-from collections.abc import AsyncIterator, Generator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Generator, Sequence
 from typing import Any
 
-from psycopg import AsyncConnection as DriverConnection
-from psycopg import AsyncRawCursor, Error
-from psycopg.pq import PipelineStatus
+from psycopg import AsyncConnection, AsyncRawCursor, Error
 from psycopg.pq.abc import PGconn
 from psycopg.rows import namedtuple_row
 from psycopg.waiting import Ready, Wait
-from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError, InvalidatePoolError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from mnestic.memory.errors import InvariantError
 from mnestic.stores.postgres.queries import Query
 from mnestic.stores.postgres.transaction_setup import COMMIT, setup_failure
-
-
-def drop_closed(engine: AsyncEngine) -> None:
-    """Lets a pool see by itself that the server has closed its connections, instead of asking first.
-
-    A connection that nobody uses has nothing to read, but the server's farewell. One that was left within a pipeline,
-    as who gave up had just begun it, is not used again either.
-    """
-    event.listen(engine.sync_engine, "checkout", _refuse_closed)
 
 
 class Rows(list[Any]):
@@ -37,7 +21,7 @@ class Rows(list[Any]):
 
 
 async def run_together(
-    connection: AsyncConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
+    connection: AsyncConnection[Any], queries: Sequence[Query], *, opening: Sequence[Query] = ()
 ) -> list[Rows]:
     """The rows of statements that do not wait for each other, as named tuples, in one round trip.
 
@@ -47,31 +31,31 @@ async def run_together(
         opening: What goes before them, if they begin the transaction (`opening.opening`); its rows are not returned.
 
     Raises:
-        DBAPIError: one of them failed.
+        psycopg.Error: one of them failed.
         ConfigurationError: the transaction could not begin; see `opening.setup_failure`.
         SchemaVersionError: likewise.
         InvalidInputError: likewise.
         InvariantError: Postgres has answered COMMIT by undoing a transaction in which a statement had failed.
     """
-    cursors: list[AsyncRawCursor[Any]] = []
+    together = [*opening, *queries]
+    cursors = [AsyncRawCursor(connection, row_factory=namedtuple_row) for _ in together]
     try:
-        async with _driver_of(connection) as driver:
-            together = [*opening, *queries]
-            cursors += (AsyncRawCursor(driver, row_factory=namedtuple_row) for _ in together)
-            if len(together) == 1:
-                await _execute(cursors[0], together[0])
-            else:
-                async with driver.pipeline():
-                    for cursor, query in zip(cursors, together, strict=True):
-                        await _execute(cursor, query)
-                    await _send_all(driver)
-            _check_committed(cursors, together)
-            with_rows = cursors[len(opening) :]
-            return [await _rows_of(one) for one in with_rows]
-    except DBAPIError as error:
-        is_begun = not opening or (cursors and cursors[len(opening) - 1].rowcount == 1)
+        if len(together) == 1:
+            await _execute(cursors[0], together[0])
+        else:
+            async with connection.pipeline():
+                for cursor, query in zip(cursors, together, strict=True):
+                    await _execute(cursor, query)
+                await _send_all(connection)
+        _check_committed(cursors, together)
+        return [await _rows_of(one) for one in cursors[len(opening) :]]
+    except Error as error:
+        is_begun = not opening or cursors[len(opening) - 1].rowcount == 1
         if not is_begun and (why := setup_failure(error)) is not None:
             raise why from error
+        raise
+    except asyncio.CancelledError:  # psycopg takes for prepared what the server may never have read
+        await connection.close()
         raise
 
 
@@ -97,32 +81,14 @@ def _check_committed(cursors: Sequence[AsyncRawCursor[Any]], queries: Sequence[Q
             )
 
 
-@asynccontextmanager
-async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnection[Any]]:
-    """Psycopg's connection, with errors as SQLAlchemy raises them; it is closed when a caller is cancelled.
-
-    Raises:
-        DBAPIError: a statement failed.
-    """
-    raw = await connection.get_raw_connection()
-    driver: Any = raw.driver_connection
-    try:
-        yield driver
-    except Error as error:
-        raise DBAPIError.instance(None, None, error, Error, dialect=connection.dialect) from error
-    except asyncio.CancelledError:  # psycopg takes for prepared what the server may never have read
-        await connection.invalidate()
-        raise
-
-
-async def _send_all(driver: DriverConnection[Any]) -> None:
+async def _send_all(connection: AsyncConnection[Any]) -> None:
     """Sends all that was handed to libpq, before anybody waits for an answer.
 
     Psycopg's pipeline tries to send it once. Of a statement with some megabytes a part stays behind then, and it
     and the server wait for each other for ever.
     """
-    if driver.pgconn.flush():
-        await driver.wait(_sending(driver.pgconn))
+    if connection.pgconn.flush():
+        await connection.wait(_sending(connection.pgconn))
 
 
 def _sending(connection: PGconn) -> Generator[Wait, Ready | int, None]:
@@ -130,12 +96,3 @@ def _sending(connection: PGconn) -> Generator[Wait, Ready | int, None]:
         ready = yield Wait.RW
         if ready & Ready.R:
             connection.consume_input()  # else the server would wait for room
-
-
-def _refuse_closed(connection: Any, _record: Any, _proxy: Any) -> None:
-    if connection.driver_connection.pgconn.pipeline_status != PipelineStatus.OFF:
-        raise InvalidatePoolError("it was left within a pipeline")
-    poll = select.poll()
-    poll.register(connection.driver_connection.fileno(), select.POLLIN)
-    if poll.poll(0):
-        raise InvalidatePoolError("the server has closed it")

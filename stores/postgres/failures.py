@@ -6,8 +6,7 @@ An error whose SQLSTATE the table (`sqlstates.py`) leaves out stays as it is: it
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+import psycopg
 
 from mnestic.memory.errors import MnesticError
 from mnestic.stores.postgres.schema import never_migrated
@@ -28,17 +27,17 @@ def failures(*, where: str) -> Iterator[None]:
     """
     try:
         yield
-    except (DBAPIError, PoolTimeoutError) as error:
+    except psycopg.Error as error:
         if (ours := translated(error, where=where)) is None:
             raise
         raise ours from error
 
 
-def translated(error: Exception, *, where: str) -> MnesticError | None:
+def translated(error: psycopg.Error, *, where: str) -> MnesticError | None:
     """The error of ours that a database error is; None where it is for us to mend.
 
     Args:
-        error: Of psycopg, or SQLAlchemy's around it.
+        error: Of psycopg.
         where: The database, without passwords.
     """
     match meaning_of(error):

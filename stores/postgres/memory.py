@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from psycopg import AsyncConnection
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary, WaitingAgent
@@ -14,17 +13,15 @@ from mnestic.memory.jobs.ports import RecordBackends
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, RetrievalCaches
 from mnestic.memory.scope import EVERY_AGENT
-from mnestic.stores.postgres.connections import drop_closed, run_together
+from mnestic.stores.postgres.connections import run_together
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.failures import failures
 from mnestic.stores.postgres.jobs.record_sync import RecordSync
 from mnestic.stores.postgres.knowledge.accesses import AccessCounts
 from mnestic.stores.postgres.listening import listening
-from mnestic.stores.postgres.poolers import prepare_unless_pooled
-from mnestic.stores.postgres.priorities import share_priority_with
+from mnestic.stores.postgres.pool import Pool
 from mnestic.stores.postgres.queries import NamedQuery, read_query
-from mnestic.stores.postgres.reals import send_reals
-from mnestic.stores.postgres.schema import FIND_TABLE, FIND_VERSION, check_version, driver_url
+from mnestic.stores.postgres.schema import FIND_TABLE, FIND_VERSION, check_version
 from mnestic.stores.postgres.transaction import PostgresTransaction
 from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
@@ -39,34 +36,6 @@ _LIST_PENDING = read_query("memory.list_pending_agents")
 _LIST_WITH_MET_WAITS = read_query("memory.list_agents_with_met_waits")
 
 
-def open_pool(url: str, *, size: int) -> AsyncEngine:
-    """Connections to a database as the application; the first transaction connects.
-
-    Args:
-        url: As of `PostgresMemory`.
-        size: Connections that stay open; as many again may be opened under load.
-
-    Raises:
-        ConfigurationError: the address is malformed.
-    """
-    engine = create_async_engine(
-        driver_url(url),
-        pool_size=size,
-        max_overflow=size,
-        pool_timeout=30,
-        pool_use_lifo=True,  # the same few connections, which have the statements prepared
-        isolation_level="AUTOCOMMIT",  # transactions begin and end by statements of their own
-        connect_args={"connect_timeout": 10},
-        json_deserializer=from_json,
-        hide_parameters=True,  # they hold memory, and its errors are logged and travel
-    )
-    drop_closed(engine)
-    prepare_unless_pooled(engine)
-    send_reals(engine)
-    share_priority_with(engine)
-    return engine
-
-
 class PostgresMemory:
     """Implements `mnestic.memory.ports.Memory` over one pool of connections."""
 
@@ -78,7 +47,7 @@ class PostgresMemory:
         pool_size: int = 20,
         cache_bytes: int = CACHE_BYTES,
         suppression_secrets: "SuppressionSecrets | None" = None,
-        shared_pool: AsyncEngine | None = None,
+        shared_pool: Pool | None = None,
         backends: RecordBackends | None = None,
     ) -> None:
         """Prepares the pool; the first transaction connects.
@@ -90,8 +59,7 @@ class PostgresMemory:
             pool_size: Connections that stay open; as many again may be opened under load.
             cache_bytes: What answers and vectors of questions may take of this process's memory; 0 keeps none.
             suppression_secrets: Where the secret of keep-outs is; without it an agent that has some learns nothing.
-            shared_pool: Connections of `open_pool` to the same address, to use instead of a pool of its own; whoever
-                opened it disposes of it.
+            shared_pool: Connections to the same address, to use instead of a pool of its own; whoever opened it closes it.
             backends: Those that contracts name, which it closes; without them their records wait in this database.
 
         Raises:
@@ -99,11 +67,11 @@ class PostgresMemory:
         """
         self._url, self._where = url, describe_url(url)
         self._is_shared = shared_pool is not None
-        self.engine = shared_pool or open_pool(url, size=pool_size)
+        self.pool = shared_pool or Pool(url, size=pool_size)
         self._embedder, self._secrets = embedder, suppression_secrets
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
-        self._sync_pool = None if backends is None else open_pool(url, size=2)
+        self._sync_pool = None if backends is None else Pool(url, size=2)
         self._sync = None if backends is None else RecordSync(backends, self._syncing)
         self._refresh = None if self._sync is None else self._sync.refresh
 
@@ -121,7 +89,7 @@ class PostgresMemory:
         """See the port."""
         owner: Any = {"tenant_id": tenant_id, "agent_id": agent_id, "actor": actor}
         with failures(where=self._where):
-            async with self.engine.connect() as connection:
+            async with self.pool.connect() as connection:
                 unit = UnitOfWork(
                     connection,
                     **owner,
@@ -139,7 +107,7 @@ class PostgresMemory:
                 except RefusedError as error:
                     refusal = error
             if refusal is not None:  # the transaction is undone; its audit rows are not
-                async with self.engine.connect() as connection:
+                async with self.pool.connect() as connection:
                     after = UnitOfWork(connection, **owner, write=False)
                     await after.note_refused(unit, refusal)
                 raise refusal
@@ -246,7 +214,7 @@ class PostgresMemory:
         """The rows of a query about a whole tenant."""
         bound = query.bind({"tenant_id": tenant_id, **values})
         with failures(where=self._where):
-            async with self.engine.connect() as connection:
+            async with self.pool.connect() as connection:
                 rows, _ = await run_together(
                     connection, [bound, COMMIT], opening=begin_statements(tenant_id, write=False)
                 )
@@ -261,7 +229,7 @@ class PostgresMemory:
             ConfigurationError: the address is of a role that may not run as the application.
         """
         with failures(where=self._where):
-            async with self.engine.connect() as connection:
+            async with self.pool.connect() as connection:
                 await run_together(connection, (), opening=begin_statements("", write=False))
                 check_version(await _schema_version(connection))
                 await run_together(connection, [COMMIT])
@@ -273,12 +241,12 @@ class PostgresMemory:
         finally:
             if self._sync is not None and self._sync_pool is not None:
                 await self._sync.close()
-                await self._sync_pool.dispose()
+                await self._sync_pool.close()
             if not self._is_shared:
-                await self.engine.dispose()
+                await self.pool.close()
 
 
-async def _schema_version(connection: AsyncConnection) -> str | None:
+async def _schema_version(connection: AsyncConnection[Any]) -> str | None:
     """As `schema_version_of`, in a transaction of the pool."""
     ((table,),) = await run_together(connection, [FIND_TABLE.bind({})])
     if not table.is_there:

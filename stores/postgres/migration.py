@@ -1,20 +1,57 @@
 """Running the migrations, which only go forward, through Alembic."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import SchemaVersionError
 from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.schema import libpq_url
 
 # The commits that migrate a database of a state between releases, one after the other: to 0039, and from there to 0040.
 _TO_0039, _FROM_0039 = "94ce7fb4", "5d321d58"
 _CREATE = read_query("schema.create")
+
+
+def driver_url(url: str) -> str:
+    """The address for SQLAlchemy of a `postgresql://` address.
+
+    Raises:
+        ConfigurationError: it is not an address of a Postgres database.
+    """
+    return libpq_url(url).replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+@contextmanager
+def migrating(admin_url: str) -> Iterator[Connection]:
+    """A connection of the owner of the tables in a transaction, as Alembic wants it.
+
+    Raises:
+        ConfigurationError: the address is malformed.
+        psycopg.Error: of the connection, or of a statement.
+    """
+    engine = create_engine(
+        driver_url(admin_url),
+        poolclass=NullPool,
+        connect_args={"connect_timeout": 10, "prepare_threshold": None},  # a pooler may be between
+        hide_parameters=True,
+    )
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except DBAPIError as error:
+        raise error.orig or error from error
+    finally:
+        engine.dispose()
 
 
 def upgrade(connection: Connection, *, to: str = "head") -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import psycopg
 from psycopg import BaseConnection
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 
@@ -23,20 +21,12 @@ def is_pooled(connection: psycopg.Connection[Any]) -> bool:
     return tuple(found) != _announced(connection)
 
 
-def prepare_unless_pooled(engine: AsyncEngine) -> None:
-    """Has each new connection of a pool keep its statements prepared, but none where a pooler is in between."""
-    event.listen(engine.sync_engine, "connect", _prepare_unless_pooled)
-
-
-def _prepare_unless_pooled(connection: Any, _record: Any) -> None:
-    driver = connection.driver_connection
-    cursor = connection.cursor()
-    cursor.execute(_FIND_PROCESS.text)
-    found = cursor.fetchone()
-    cursor.close()
-    if tuple(found) != _announced(driver):
-        driver.prepare_threshold = None
-    driver.prepared_max = _MOST_PREPARED
+async def prepare_unless_pooled(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Has a connection keep its statements prepared, but none where a pooler is in between."""
+    found = await (await connection.execute(_FIND_PROCESS.text)).fetchone()
+    if found != _announced(connection):
+        connection.prepare_threshold = None
+    connection.prepared_max = _MOST_PREPARED
 
 
 def _announced(driver: BaseConnection[Any]) -> tuple[int]:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from psycopg import BaseConnection
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 _PEER = struct.Struct("3i")  # process, user, group
 _PROCESSES = Path("/proc")
@@ -34,11 +32,6 @@ def lower_priority(pid: int, niceness: int) -> None:
             group.write_text(str(niceness), encoding="ascii")
 
 
-def share_priority_with(engine: AsyncEngine) -> None:
-    """Has the connections of a pool share our priority, as it is when they are used."""
-    event.listen(engine.sync_engine, "checkout", _share_priority)
-
-
 def share_priority(connection: BaseConnection[Any]) -> None:
     """Gives the server's process of a connection our niceness, if that is above the normal one.
 
@@ -49,10 +42,6 @@ def share_priority(connection: BaseConnection[Any]) -> None:
     if niceness > 0 and (server := _local_server(connection)) and _parent_of(pid) == server:
         with suppress(PermissionError):
             lower_priority(pid, niceness)
-
-
-def _share_priority(connection: Any, _record: Any, _proxy: Any) -> None:
-    share_priority(connection.driver_connection)
 
 
 def _local_server(connection: BaseConnection[Any]) -> int | None:

@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 from psycopg.abc import AdaptContext
-from psycopg.adapt import Dumper
+from psycopg.adapt import AdaptersMap, Dumper
 from psycopg.pq import Format
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 _FLOAT_BYTES = 4
 _REAL, _REAL_ARRAY = 700, 1021  # what Postgres calls these types in every database
 
 
-def send_reals(engine: AsyncEngine) -> None:
-    """Has each new connection of a pool send what `reals_of` makes."""
-    event.listen(engine.sync_engine, "connect", _send_reals)
+def register_reals(adapters: AdaptersMap) -> None:
+    """Has connections send what `reals_of` makes."""
+    adapters.register_dumper(_Reals, _RealsDumper)
 
 
 def reals_of(vectors: Sequence[bytes]) -> dict[str, Any]:
@@ -52,7 +50,3 @@ class _RealsDumper(Dumper):
 
     def dump(self, obj: _Reals) -> bytes:
         return obj.content
-
-
-def _send_reals(connection: Any, _record: Any) -> None:
-    connection.driver_connection.adapters.register_dumper(_Reals, _RealsDumper)

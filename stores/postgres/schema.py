@@ -8,21 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
-from sqlalchemy import Connection, create_engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool
+from psycopg.conninfo import conninfo_to_dict
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.rights import make_role, repair_rights, summarise
-from mnestic.stores.postgres.sqlstates import (
-    Meaning,
-    driver_error,
-    meaning_of,
-    reason_of,
-    unavailable,
-)
+from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 SCHEMA_VERSION = "0042"  # the latest revision in migrations/versions; a test holds it to that
 log = logging.getLogger("mnestic.schema")
@@ -31,8 +23,8 @@ _TAKE_LOCK = read_query("schema.lock")
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
 
 
-def driver_url(url: str) -> str:
-    """The address for SQLAlchemy of a `postgresql://` address, with psycopg as the driver.
+def libpq_url(url: str) -> str:
+    """The address for psycopg of a `postgresql://` address.
 
     Raises:
         ConfigurationError: it is not an address of a Postgres database.
@@ -42,24 +34,20 @@ def driver_url(url: str) -> str:
     known = (
         known and rest.partition("?")[0].count("@") <= 1
     )  # else hosts would hold parts of a password
+    address = f"postgresql://{rest}" if known else ""
     try:
-        make_url(f"postgresql+psycopg://{rest}" if known else "")
-    except (ArgumentError, ValueError):
+        parsed = conninfo_to_dict(address)
+        ports = str(parsed.get("port", "")).split(",")
+        known = known and all(port.isdecimal() for port in ports if port)
+    except psycopg.ProgrammingError:
+        known = False
+    if not known:
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
             why="must look like postgresql://user:password@host:5432/database, "
             "with @, : and / of the password as %40, %3A and %2F",
-        ) from None
-    return f"postgresql+psycopg://{rest}"
-
-
-def libpq_url(url: str) -> str:
-    """The address for psycopg itself of an address that `driver_url` takes.
-
-    Raises:
-        ConfigurationError: it is not an address of a Postgres database.
-    """
-    return driver_url(url).replace("postgresql+psycopg://", "postgresql://", 1)
+        )
+    return address
 
 
 def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> str:
@@ -74,14 +62,10 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
         ConfigurationError: the role may not migrate, or pgvector is not there.
         SchemaVersionError: the database is newer than this code, or of a state between releases.
     """
-    engine = create_engine(
-        driver_url(admin_url),
-        poolclass=NullPool,
-        connect_args={"connect_timeout": 10, "prepare_threshold": None},  # a pooler may be between
-        hide_parameters=True,
-    )
+    from mnestic.stores.postgres.migration import migrating, upgrade  # noqa: PLC0415 - Alembic takes a second to import
+
     try:
-        with engine.begin() as connection:
+        with migrating(admin_url) as connection:
             driver = connection.connection.driver_connection
             assert isinstance(driver, psycopg.Connection)
             fetch_rows(driver, _TAKE_LOCK, lock=_LOCK)
@@ -90,15 +74,13 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
                 check_version(found)
             make_role(driver)  # which older migrations grant rights to
             if found != SCHEMA_VERSION:
-                _upgrade(connection)
+                upgrade(connection)
             if amiss := repair_rights(driver):
                 log.warning("rights are repaired", extra={"amiss": amiss})
                 if report is not None:
                     report(f"Repaired: {summarise(amiss)}.")
-    except (DBAPIError, psycopg.Error) as error:
+    except psycopg.Error as error:
         raise _translate(error, admin_url) from error
-    finally:
-        engine.dispose()
     return SCHEMA_VERSION
 
 
@@ -133,20 +115,14 @@ def never_migrated() -> SchemaVersionError:
     return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, remedy="run `mnestic migrate`")
 
 
-def _upgrade(connection: Connection) -> None:
-    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
-
-    upgrade(connection)
-
-
-def _translate(error: DBAPIError | psycopg.Error, url: str) -> Exception:
+def _translate(error: psycopg.Error, url: str) -> Exception:
     why = reason_of(error)
     if "vector" in why and ("available" in why or "control file" in why):
         return ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
             why=f"this Postgres has no pgvector ({why}); install the extension, version 0.7 or newer",
         )
-    is_refused = isinstance(driver_error(error), psycopg.ProgrammingError)
+    is_refused = isinstance(error, psycopg.ProgrammingError)
     if is_refused and meaning_of(error) is not Meaning.UNAVAILABLE:
         return ConfigurationError(
             setting="MNESTIC_DATABASE_ADMIN_URL", why=f"the schema could not be migrated: {why}"

@@ -7,7 +7,6 @@ statement in the class of a syntax error.
 from enum import Enum, auto
 
 import psycopg
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from mnestic.memory.error_texts import database_text
 from mnestic.memory.errors import DatabaseUnavailableError, InvalidInputError
@@ -41,48 +40,38 @@ _MEANINGS = {
     "58": Meaning.UNAVAILABLE,  # the operating system failed it
     "XX": Meaning.UNAVAILABLE,  # two changed the catalogue at once, or a page is broken; also Supavisor's only code
 }
-_LOST = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeoutError)
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 _REVALIDATING = "RevalidateCachedQuery"  # where Postgres finds that a plan has other columns now
 
 
-def meaning_of(error: Exception) -> Meaning | None:
-    """What a database error means, None where it is for us to mend.
-
-    Args:
-        error: Of psycopg, or SQLAlchemy's around it.
-    """
-    cause = driver_error(error)
-    state = getattr(cause, "sqlstate", None)
+def meaning_of(error: psycopg.Error) -> Meaning | None:
+    """What a database error means, None where it is for us to mend."""
+    state = error.sqlstate
     if state is None:  # of the driver itself
-        if isinstance(cause, psycopg.DataError):
+        if isinstance(error, psycopg.DataError):
             return Meaning.BAD_INPUT
-        return Meaning.UNAVAILABLE if isinstance(cause, _LOST) else None
-    if isinstance(cause, psycopg.errors.FeatureNotSupported):
-        is_plan = cause.diag.source_function == _REVALIDATING
+        return Meaning.UNAVAILABLE if isinstance(error, _LOST) else None
+    if isinstance(error, psycopg.errors.FeatureNotSupported):
+        is_plan = error.diag.source_function == _REVALIDATING
         return Meaning.UNAVAILABLE if is_plan else None
     return _MEANINGS.get(state) or _MEANINGS.get(state[:2])
 
 
-def bad_input(error: Exception) -> InvalidInputError:
+def bad_input(error: psycopg.Error) -> InvalidInputError:
     """The error of a value that Postgres or its driver does not take."""
     why = reason_of(error)
-    if isinstance(driver_error(error), psycopg.errors.ProgramLimitExceeded):
+    if isinstance(error, psycopg.errors.ProgramLimitExceeded):
         return InvalidInputError(what="a text", why=f"is more than can be indexed: {why}")
     return InvalidInputError(what="a name or a value", why=why)
 
 
-def unavailable(error: Exception, *, where: str, remedy: str = "") -> DatabaseUnavailableError:
+def unavailable(error: psycopg.Error, *, where: str, remedy: str = "") -> DatabaseUnavailableError:
     """The error of a Postgres that does not answer, or says that it cannot, and how to mend it."""
-    answers = getattr(driver_error(error), "sqlstate", None) is not None
+    answers = error.sqlstate is not None
     why = f"{reason_of(error)}; {remedy}" if remedy else reason_of(error)
     return DatabaseUnavailableError(where=where, why=why, answers=answers)
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: psycopg.Error) -> str:
     """What Postgres or its driver says of an error, in a line that quotes no value."""
     return database_text(error)
-
-
-def driver_error(error: Exception) -> BaseException:
-    """The driver's error in SQLAlchemy's."""
-    return getattr(error, "orig", None) or error

@@ -5,12 +5,13 @@ cannot bypass row-level security, whoever the connection belongs to. Times are r
 zone: in some of these the offsets of a hundred years ago have seconds, which JSON does not know.
 """
 
+from psycopg import Error
 from psycopg.errors import InsufficientPrivilege, InvalidParameterValue
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.stores.postgres.queries import Query, read_query
 from mnestic.stores.postgres.schema import never_migrated
-from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of, reason_of
+from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of
 
 _BEGIN: Query = ("BEGIN", ())
 _BEGIN_CONSISTENT: Query = ("BEGIN ISOLATION LEVEL REPEATABLE READ", ())
@@ -41,17 +42,16 @@ def begin_statements(
     return begin, first, _SET_AUDIENCES.bind(seen)
 
 
-def setup_failure(error: Exception) -> Exception | None:
+def setup_failure(error: Error) -> Exception | None:
     """Why a transaction could not begin, where that has another reason than for any other statement.
 
     The connection is of a role that may not run as the application, there is no such role yet, or the tenant's name
     is none.
     """
-    cause = driver_error(error)
-    if isinstance(cause, InsufficientPrivilege):
+    if isinstance(error, InsufficientPrivilege):
         why = f"is of a role that may not run as mnestic_app ({reason_of(error)}); grant it mnestic_app"
         return ConfigurationError(setting="MNESTIC_DATABASE_URL", why=why)
-    if isinstance(cause, InvalidParameterValue):
+    if isinstance(error, InvalidParameterValue):
         return never_migrated()
     if meaning_of(error) is Meaning.BAD_INPUT:
         return InvalidInputError(what="tenant", why=reason_of(error))

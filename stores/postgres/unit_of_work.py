@@ -5,9 +5,8 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, Protocol
 
+from psycopg import AsyncConnection, Error
 from pydantic import TypeAdapter
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.access.audit import refusal
 from mnestic.memory.canonical import storable
@@ -69,7 +68,7 @@ class UnitOfWork:
 
     def __init__(
         self,
-        connection: AsyncConnection,
+        connection: AsyncConnection[Any],
         *,
         tenant_id: str,
         agent_id: str,
@@ -416,7 +415,7 @@ def _refusals() -> Iterator[None]:
     """Tells what Postgres refuses in words of ours."""
     try:
         yield
-    except DBAPIError as error:
+    except Error as error:
         if meaning_of(error) is not Meaning.BAD_INPUT:
             raise
         raise bad_input(error) from error

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from psycopg import AsyncConnection
 from temporalio import activity, workflow
 from temporalio.worker import (
     ActivityInboundInterceptor,
@@ -86,7 +86,7 @@ def come_to(point: str) -> None:
 
 
 async def run_together(
-    connection: AsyncConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
+    connection: AsyncConnection[Any], queries: Sequence[Query], *, opening: Sequence[Query] = ()
 ) -> list[list[Any]]:
     """As the store's own, but a transaction's last statements have run before it is committed."""
     before_entry, before_commit, after_commit = MAINTENANCE

@@ -243,12 +243,12 @@ async def test_a_restored_copy_that_climbs_to_the_same_revision_has_its_own_answ
         memory = PostgresMemory(url.replace("postgres@", "mnestic_app@"), pool_size=1)
         here = MemoryClient(client_caller(memory, tenant_id="t", agent_id="ada"))
         await here.add("The boiler was serviced in March.")
-        await memory.engine.dispose()  # a copy is made of what nobody uses
+        await memory.pool.close()  # a copy is made of what nobody uses
         name = str(re.sub(r".*/([^/?]+)\?.*", r"\1", url))
         run_in(admin_url, "CREATE DATABASE {0} TEMPLATE {1}", f"{name}_copy", name)
         await here.add("The ferry to Texel leaves at nine.")
         before = await here.retrieve(QUESTION, **ASKED)
-        await memory.engine.dispose()
+        await memory.pool.close()
         run_in(admin_url, "ALTER DATABASE {0} RENAME TO {1}", name, f"{name}_old")
         run_in(admin_url, "ALTER DATABASE {0} RENAME TO {1}", f"{name}_copy", name)
         run_in(admin_url, "DROP DATABASE {0} WITH (FORCE)", f"{name}_old")

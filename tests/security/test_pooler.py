@@ -108,9 +108,8 @@ async def test_only_behind_a_pooler_no_statements_are_prepared(
 ) -> None:
     expected = [(pooled, None), (memory, None if "MNESTIC_TEST_POOLER" in os.environ else 5)]
     for each, threshold in expected:
-        async with each.engine.connect() as connection:
-            driver: Any = (await connection.get_raw_connection()).driver_connection
-            assert driver.prepare_threshold == threshold
+        async with each.pool.connect() as connection:
+            assert connection.prepare_threshold == threshold
 
 
 async def test_migrations_run_through_a_pooler(pooler: Path, admin_url: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from psycopg import AsyncConnection, AsyncRawCursor, sql
-from sqlalchemy.ext.asyncio import AsyncConnection as EngineConnection
 
 from benchmarks.messages import messages
 from mnestic.activities.knowledge.receiving import receive
@@ -77,7 +76,7 @@ async def statements_while(
     statements: list[Query] = []
 
     async def noted(
-        connection: EngineConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
+        connection: AsyncConnection[Any], queries: Sequence[Query], *, opening: Sequence[Query] = ()
     ) -> list[list[Any]]:
         statements.extend((*opening, *queries))
         return await run_together(connection, queries, opening=opening)

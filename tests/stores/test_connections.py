@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable
 
 import psycopg
 import pytest
+from psycopg import DataError
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
-from sqlalchemy.exc import DataError
 
 from mnestic.memory.errors import InvalidInputError, InvariantError
 from mnestic.memory.operations import Operation
@@ -63,17 +63,14 @@ async def test_a_connection_that_was_left_within_a_pipeline_is_not_used_again(
     settings: Settings,
 ) -> None:
     await _set(single, settings.tenant_id)
-    async with single.engine.connect() as connection:
-        driver = (await connection.get_raw_connection()).driver_connection
-        assert driver is not None
-        pipeline = driver.pipeline()  # nothing ends it, as nothing has it go
+    async with single.pool.connect() as connection:
+        pipeline = connection.pipeline()  # nothing ends it, as nothing has it go
         await pipeline.__aenter__()
     await _set(single, settings.tenant_id)
 
-    async with single.engine.connect() as connection:
-        raw = await connection.get_raw_connection()
-        assert raw.driver_connection is not driver
-        assert driver.closed
+    async with single.pool.connect() as another:
+        assert another is not connection
+        assert connection.closed
 
 
 async def test_statements_that_run_together_are_waited_for_once(admin_url: str) -> None:
@@ -81,7 +78,7 @@ async def test_statements_that_run_together_are_waited_for_once(admin_url: str) 
     ones: list[Query] = [(f"SELECT {number} AS one", ()) for number in range(5)]
     async with counting(admin_url.replace("postgres@", "mnestic_app@")) as wire:
         memory = PostgresMemory(wire.url, pool_size=1)
-        async with memory.engine.connect() as connection:
+        async with memory.pool.connect() as connection:
             await run_together(connection, ones[:1])
             before = wire.round_trips
             rows = await run_together(connection, ones)
@@ -95,7 +92,7 @@ async def test_statements_that_run_together_are_waited_for_once(admin_url: str) 
 async def test_a_statement_without_rows_has_none_among_those_that_have(
     single: PostgresMemory,
 ) -> None:
-    async with single.engine.connect() as connection:
+    async with single.pool.connect() as connection:
         begun, (row,), ended = await run_together(
             connection, [("BEGIN", ()), ("SELECT $1 AS one", ["x"]), ("COMMIT", ())]
         )
@@ -109,10 +106,8 @@ async def test_a_transaction_begins_and_ends_once(
 ) -> None:
     """Postgres warns of a second BEGIN and of a COMMIT without one, and goes on."""
     warned: list[str | None] = []
-    async with single.engine.connect() as connection:
-        driver = (await connection.get_raw_connection()).driver_connection
-        assert driver is not None
-        driver.add_notice_handler(lambda notice: warned.append(notice.message_primary))
+    async with single.pool.connect() as connection:
+        connection.add_notice_handler(lambda notice: warned.append(notice.message_primary))
     for agent in ("ada", "bea"):
         async with single.transaction(
             tenant_id=settings.tenant_id, agent_id=agent, actor="test", write=write
@@ -122,10 +117,9 @@ async def test_a_transaction_begins_and_ends_once(
             if write:
                 await transaction.records.set("n", "k", 1)
             assert await transaction.now() == began
-    async with single.engine.connect() as connection:
-        ended = (await connection.get_raw_connection()).driver_connection
-        assert ended is driver
-        assert driver.info.transaction_status == TransactionStatus.IDLE
+    async with single.pool.connect() as ended:
+        assert ended is connection
+        assert ended.info.transaction_status == TransactionStatus.IDLE
 
     assert not warned
 
@@ -156,10 +150,10 @@ async def test_of_what_runs_together_the_first_failure_is_told(single: PostgresM
     one: Query = ("SELECT 1 AS one", ())
     refused: Query = ("SELECT CAST($1 AS bigint[]) AS numbers", ["{99999999999999999999}"])
     for _ in range(50):
-        async with single.engine.connect() as connection:
+        async with single.pool.connect() as connection:
             with pytest.raises(DataError):
                 await run_together(connection, [one, refused, one])
-    async with single.engine.connect() as connection:
+    async with single.pool.connect() as connection:
         ((row,),) = await run_together(connection, [one])
 
     assert row.one == 1
@@ -213,7 +207,7 @@ async def test_what_fails_at_the_end_undoes_the_whole_transaction(
 async def test_a_commit_that_postgres_answers_by_undoing_the_transaction_raises(
     single: PostgresMemory,
 ) -> None:
-    async with single.engine.connect() as connection:
+    async with single.pool.connect() as connection:
         await run_together(connection, [("BEGIN", ())])
         with pytest.raises(DataError):
             await run_together(connection, [("SELECT CAST($1 AS integer) AS one", ["no number"])])

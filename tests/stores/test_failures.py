@@ -5,7 +5,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy.exc import DBAPIError
 
 from mnestic.memory.errors import (
     DatabaseUnavailableError,
@@ -71,7 +70,7 @@ async def test_what_somebody_has_to_mend_says_so_and_what_we_have_to_is_left_as_
         with pytest.raises(error, match=remedy):
             await fail(begin, state)
     for state in _OURS:
-        with pytest.raises(DBAPIError, match="no luck"):
+        with pytest.raises(psycopg.Error, match="no luck"):
             await fail(begin, state)
 
 
@@ -83,9 +82,8 @@ async def _ask(memory: PostgresMemory, settings: Settings) -> None:
 
 
 async def _driver(memory: PostgresMemory) -> psycopg.AsyncConnection[Any]:
-    async with memory.engine.connect() as connection:
-        driver: Any = (await connection.get_raw_connection()).driver_connection
-    return driver
+    async with memory.pool.connect() as connection:
+        return connection
 
 
 async def test_a_lost_prepared_statement_is_not_taken_for_a_wrong_role(

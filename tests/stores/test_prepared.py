@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncConnection
+from psycopg import AsyncConnection
 
 from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
@@ -46,12 +46,10 @@ async def test_each_statement_of_a_search_is_prepared_once(
     prepared: list[Any] = []
 
     async def noted(
-        connection: AsyncConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
+        connection: AsyncConnection[Any], queries: Sequence[Query], *, opening: Sequence[Query] = ()
     ) -> list[list[Any]]:
         rows = await run_together(connection, queries, opening=opening)
-        driver = (await connection.get_raw_connection()).driver_connection
-        assert driver is not None
-        cursor = await driver.execute("SELECT statement FROM pg_prepared_statements")
+        cursor = await connection.execute("SELECT statement FROM pg_prepared_statements")
         prepared[:] = await cursor.fetchall()
         return rows
 

@@ -12,15 +12,13 @@ from tests.priorities import niceness_of_session
 # A process of its own, since no process may raise its priority again.
 _PROGRAM = """
 import asyncio, os, sys
-from sqlalchemy import text
 from mnestic.stores.postgres.memory import PostgresMemory
 
 async def main():
     os.nice(int(sys.argv[1]))
     memory = PostgresMemory(sys.argv[2], pool_size=1)
-    async with memory.engine.connect() as connection:
-        found = await connection.execute(text("SELECT pg_backend_pid()"))
-        print(found.scalar_one(), flush=True)
+    async with memory.pool.connect() as connection:
+        print(connection.info.backend_pid, flush=True)
         await asyncio.to_thread(sys.stdin.read)
     await memory.close()
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
+from psycopg import IntegrityError
 
 from mnestic.memory.errors import (
     AlreadyExistsError,

@@ -5,18 +5,16 @@ Only verifying and migrating backups need it.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import create_engine, make_url
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, UnavailableError
 from mnestic.stores.postgres.maintenance.owner_sessions import SETTING, owner_session
 from mnestic.stores.postgres.queries import fetch_rows, read_query
-from mnestic.stores.postgres.schema import driver_url
+from mnestic.stores.postgres.schema import libpq_url
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 _LOCK = 0x6D6E7363  # "mnsc": one at a time beside a database
@@ -50,8 +48,7 @@ def scratch_database(admin_url: str, *, schema: str) -> Iterator[str]:
         )
         owner.execute(create.format(name, own.encoding, own.datcollate, own.datctype))
         try:
-            url = make_url(driver_url(admin_url)).set(drivername="postgresql", database=own.name)
-            address = url.render_as_string(hide_password=False)
+            address = _in_database(admin_url, own.name)
             migrate_scratch(address, to=schema)
             yield address
         finally:
@@ -65,16 +62,20 @@ def migrate_scratch(url: str, *, to: str) -> None:
         ConfigurationError: the role may not migrate.
         DatabaseUnavailableError: Postgres does not answer.
     """
-    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
+    from mnestic.stores.postgres.migration import migrating, upgrade  # noqa: PLC0415 - Alembic takes a second to import
 
-    engine = create_engine(driver_url(url), poolclass=NullPool, hide_parameters=True)
     try:
-        with engine.begin() as connection:
+        with migrating(url) as connection:
             upgrade(connection, to=to)
-    except DBAPIError as error:
+    except psycopg.Error as error:
         if meaning_of(error) is Meaning.UNAVAILABLE:
             raise unavailable(error, where=describe_url(url)) from error
         why = f"the scratch database could not be migrated: {reason_of(error)}"
         raise ConfigurationError(setting=SETTING, why=why) from error
-    finally:
-        engine.dispose()
+
+
+def _in_database(url: str, name: str) -> str:
+    """The address of another database of the same server."""
+    place, _, options = libpq_url(url).partition("?")
+    server = place.removeprefix("postgresql://").partition("/")[0]
+    return f"postgresql://{server}/{quote(name, safe='')}" + (f"?{options}" if options else "")

@@ -25,8 +25,7 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.maintenance.backups import BackupManifest
 from mnestic.starter.maintenance.backup_client import BackupClient
-from mnestic.stores.postgres.migration import upgrade
-from mnestic.stores.postgres.schema import driver_url
+from mnestic.stores.postgres.migration import driver_url, upgrade
 from tests.starter.maintenance.conftest import Place, databases
 
 Damage = Callable[[Path], None]

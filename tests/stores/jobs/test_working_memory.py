@@ -1,7 +1,8 @@
 """Working memory, in every implementation of `Memory`."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.rows import TupleRow
-from sqlalchemy import event
 
 from mnestic.memory.canonical import sha256_hex
 from mnestic.memory.errors import StaleVersionError, StoredValueError
@@ -21,12 +21,18 @@ from tests.stores.conftest import Begin
 
 
 @pytest.fixture
-def round_trips(memory: PostgresMemory, tmp_path: Path) -> Iterator[Callable[[], list[int]]]:
+def round_trips(
+    memory: PostgresMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], list[int]]]:
     """How many statements each round trip to Postgres had since the last call, as libpq traces them."""
     with (tmp_path / "trace").open("w+") as trace:
 
-        def follow(connection: Any, *_: object) -> None:
-            connection.driver_connection.pgconn.trace(trace.fileno())
+        @asynccontextmanager
+        async def traced() -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+            async with connect() as connection:
+                connection.pgconn.trace(trace.fileno())
+                yield connection
+                connection.pgconn.untrace()
 
         def read() -> list[int]:
             trace.seek(0)
@@ -37,7 +43,8 @@ def round_trips(memory: PostgresMemory, tmp_path: Path) -> Iterator[Callable[[],
             counts = [sent[begin:end].count("Execute") for begin, end in trips]
             return [number for number in counts if number]
 
-        event.listen(memory.engine.sync_engine, "checkout", follow)
+        connect = memory.pool.connect
+        monkeypatch.setattr(memory.pool, "connect", traced)
         yield read
 
 

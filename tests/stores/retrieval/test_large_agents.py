@@ -9,7 +9,6 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.rows import scalar_row
-from sqlalchemy import text
 
 from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
@@ -41,9 +40,9 @@ SELECT tenant_id, concat_ws('-', 'tiny', place, {row}), {columns}
   FROM mnestic.{table} CROSS JOIN generate_series(1, %s) AS place
 """)
 # How often each statement was planned anew, of those that ran as often as entries were added.
-PLANS = text("""
+PLANS = """
 SELECT statement, custom_plans FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 10
-""")
+"""
 COLUMNS = """
 SELECT column_name FROM information_schema.columns
  WHERE table_schema = 'mnestic' AND table_name = %s AND is_generated = 'NEVER'
@@ -103,8 +102,8 @@ async def test_what_adds_an_entry_is_planned_a_few_times(large: tuple[MemoryClie
 
     for number in range(10):
         await client.add(f"The {number}. crate is full.")
-    async with memory.engine.connect() as connection:
-        plans = (await connection.execute(PLANS)).all()
+    async with memory.pool.connect() as connection:
+        plans = await (await connection.execute(PLANS)).fetchall()
     await memory.close()
 
     assert len(plans) >= 4
