@@ -267,5 +267,5 @@ def test_no_engine_puts_values_of_statements_into_its_errors(
         and ast.unparse(call.func).endswith(("create_engine", "create_async_engine"))
     ]
 
-    assert len(engines) >= 2
+    assert engines
     assert [path for path, options in engines if options.get("hide_parameters") != "True"] == []
