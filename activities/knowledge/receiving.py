@@ -193,7 +193,7 @@ async def add_entry(
 
     The same draft once more changes nothing; with a `source_id`, not even if its entry is archived. After its entry, or a part of it, was removed it is a new message, said now,
     and learned from as such: also facts that were deleted before are believed again, as new ones. With
-    a `source_id` it is the removed message that is sent again, and is refused.
+    a `source_id` it is the removed message that is sent again, and is refused; so is another text.
 
     Args:
         transaction: All is written in it.
@@ -204,7 +204,7 @@ async def add_entry(
     Raises:
         NotFoundError: there is no such parent.
         KeptOutError: it speaks of what was forgotten and is kept out.
-        InvalidInputError: it is nothing but a block of memories, or the draft's message was removed.
+        InvalidInputError: it is nothing but a block of memories, or the draft's message was removed or has another text.
     """
     draft = draft.model_copy(update={"content": without_blocks(draft.content)})
     if is_blank(draft.content):
@@ -233,11 +233,13 @@ async def add_entry(
         stored = await transaction.entries.select([entry_id])
         if not stored and draft.source_id is not None:
             stored = await transaction.archive.select([entry_id])
-        if stored and (draft.source_id is not None or not await _has_lost(transaction, message)):
+        is_as_stored = bool(stored) and not await _has_lost(transaction, message)
+        if is_as_stored:
             return stored[entry_id]
         if draft.source_id is not None:
             what = f"message {message.name}"
-            raise InvalidInputError(what=what, why="was removed; add it without a source id")
+            why = "has another text; change its entry" if stored else "was removed"
+            raise InvalidInputError(what=what, why=f"{why}, or add it without a source id")
         source_id = make_id("again", source_id)
 
 

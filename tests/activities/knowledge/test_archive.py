@@ -73,7 +73,8 @@ async def test_edges_hold_again_once_an_entry_is_restored_unless_their_end_is_go
 
     await ada.entries.archive(above.id)
     assert (await ada.entries.get(below.id)).parent == above.id
-    assert (await ada.add("The house.", source_id="m1", at=NOON)).id == above.id  # and stays there
+    again = await ada.add("The house by the lake.", source_id="m1", at=NOON)
+    assert again.id == above.id  # and stays there
     assert [one.id for one in (await ada.entries.list(EntryQuery()))[0]] == [below.id]
     await ada.entries.restore(above.id)
     children, _ = await ada.entries.list(EntryQuery(parent=above.id))

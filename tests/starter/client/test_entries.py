@@ -57,7 +57,9 @@ async def test_another_type_subject_speaker_session_or_content_is_another_entry(
         await ada.add("Tea.", **same, source_id="mail-1"),
     ]
 
-    again = await ada.add("Another tea.", source_id="mail-1")
+    again = await ada.add("Tea.", **same, source_id="mail-1")
+    with pytest.raises(InvalidInputError, match="message added/mail-1: has another text"):
+        await ada.add("Another tea.", source_id="mail-1")
 
     assert len({entry.id for entry in added}) == 7
     assert again == added[-1]
