@@ -313,6 +313,7 @@ def _receipt(
         drift_count=len(found.drift),
         verified=found.sealed is not None and found.sealed.redacted_at is None,
         override=request.override,
+        answer_sha256=request.answer_sha256,
     )
 
 

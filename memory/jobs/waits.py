@@ -6,7 +6,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 
-from mnestic.memory.canonical import check_json, check_size, check_text
+from mnestic.memory.canonical import (
+    canonical_json,
+    check_json,
+    check_size,
+    check_text,
+    sha256_hex,
+)
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
@@ -91,6 +97,11 @@ class ResumeRequest(DeferredModel):
     expected_sha256: str | None = None
     override: Override | None = None
 
+    @property
+    def answer_sha256(self) -> str:
+        """The hash of what it answers."""
+        return sha256_hex(canonical_json([self.outcome, self.payload]))
+
 
 class DeferredRequest(DeferredModel):
     """A signal that a job defers because its wait could not be restored, without its payload."""
@@ -104,7 +115,8 @@ class DeferredRequest(DeferredModel):
 class ResumeReceipt(DeferredModel):
     """What a resume did. A duplicate gets the receipt of the first.
 
-    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced.
+    `set_aside` is the snapshot of newer working memory that a pinned restore has replaced. `answer_sha256` is of the request
+    that it answers.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -120,6 +132,7 @@ class ResumeReceipt(DeferredModel):
     verified: bool = True
     override: Override | None = None
     set_aside: str | None = None
+    answer_sha256: str | None = None
 
 
 class ResumptionContext(DeferredModel):

@@ -194,7 +194,7 @@ class MnesticClient(JobQueries):
     ) -> ResumeReceipt | None:
         """Resumes a waiting job, and returns once its memory is restored.
 
-        The same `request_id` again gets the first receipt. With `by="signal"`, or if no worker answers within
+        The same `request_id` again gets the first receipt; with another answer it is refused. With `by="signal"`, or if no worker answers within
         the limit, Temporal stores the request and the result is None: send the request again with its id to
         get the receipt. Pass `wait_id` (`find_open_wait`) if your answer would be wrong for another wait. A
         signal without it answers the wait that is open when a worker takes the signal, or else the next one.

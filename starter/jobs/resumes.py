@@ -76,7 +76,7 @@ async def resume_job(
     if by == "update":
         receipt = await _update(handle, request, job_id=job_id, limit=limit, memory=memory)
         if receipt is not None:
-            return receipt
+            return _of_same_answer(receipt, request)
         if request.wait_id is None:  # when a worker takes the request, another wait may be open
             wait = await find_open_wait_id(handle, job_id=job_id, memory=memory)
             request = request.model_copy(update={"wait_id": wait})
@@ -88,8 +88,21 @@ async def resume_job(
         receipt = await _first_receipt(handle, request, job_id=job_id, memory=memory)
         if receipt is None:
             raise
-        return receipt
+        return _of_same_answer(receipt, request)
     return None
+
+
+def _of_same_answer(receipt: ResumeReceipt, request: ResumeRequest) -> ResumeReceipt:
+    """The receipt of a request, unless its id was used for another answer.
+
+    Raises:
+        ResumeRefusedError: it was.
+    """
+    first = receipt.answer_sha256
+    if request.override is None and first is not None and first != request.answer_sha256:
+        why = f"request {request.request_id} has resumed wait {receipt.wait_id} with another answer; use another request id"
+        raise ResumeRefusedError(job_id=receipt.job_id, why=why)
+    return receipt
 
 
 async def _update(

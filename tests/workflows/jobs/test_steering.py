@@ -114,7 +114,8 @@ async def test_a_deadline_that_passes_in_a_pause_counts_after_it_unless_a_signal
 @pytest.mark.usefixtures("worker")
 async def test_a_job_that_is_poked_waits_on_in_a_new_run(jobs: Jobs) -> None:
     job_id = await jobs.start_waiting(LOOP)
-    first = await jobs.resume_job(job_id, {"text": "first", "last": False}, request_id="r1")
+    answer = {"text": "first", "last": False}
+    first = await jobs.resume_job(job_id, answer, request_id="r1")
     await jobs.until_state(job_id, "waiting", waits=2)
     await jobs.extend_wait(job_id, by=DAY, wait_id=f"{job_id}/w2")
     before = await jobs.describe_job(job_id)
@@ -124,7 +125,7 @@ async def test_a_job_that_is_poked_waits_on_in_a_new_run(jobs: Jobs) -> None:
     after = await jobs.describe_job(job_id)
     assert (after.state, after.deadline) == ("waiting", before.deadline)
     assert after.waits == before.waits
-    assert await jobs.resume_job(job_id, request_id="r1") == first
+    assert await jobs.resume_job(job_id, answer, request_id="r1") == first
     second = await jobs.resume_job(job_id, LAST, wait_id=f"{job_id}/w2")
     assert second is not None
     assert (await jobs.wait_for_result(job_id)).waits == 2
@@ -141,7 +142,7 @@ async def test_a_poke_keeps_the_signals_that_wait_and_answers_an_update_under_th
         await jobs.resume_job(job_id, payload, request_id=text, by="signal")
     await jobs.poke_job(job_id)
 
-    updating = await jobs.resume_ahead(job_id, LAST, request_id="three")
+    updating = await jobs.resume_ahead(job_id, payload, request_id="three")
     async with jobs.worker():
         receipt = await updating
         await jobs.wait_for_result(job_id)

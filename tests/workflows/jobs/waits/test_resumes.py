@@ -30,6 +30,9 @@ async def test_a_request_sent_three_times_resumes_once_and_another_one_comes_too
     late = await jobs.resume_job(job_id, DEAR, request_id="r1")
     with pytest.raises(ResumeRefusedError, match="it is over"):
         await jobs.resume_job(job_id, DEAR, request_id="r2")
+    for by in ("update", "signal"):
+        with pytest.raises(ResumeRefusedError, match=r"r1 has resumed wait .* with another answer"):
+            await jobs.resume_job(job_id, {"word": "other"}, request_id="r1", by=by)
 
     assert {receipt.wait_id for receipt in [*receipts, late] if receipt} == {f"{job_id}/w1"}
     assert len(set(receipts) | {late}) == 1
