@@ -10,7 +10,7 @@ from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 
 _LATE = timedelta(minutes=15)  # after it is due; its jitter is in `next_run_at`
 _REMEDY_INDEX = "mnestic migrate, then see docs/recovery.md"
-_REMEDY_RUNS = "mnestic maintenance status"
+_REMEDY_RUNS = "mnestic maintenance reports"
 _PAUSED_BY_FAILURE = "paused due to"  # as Temporal begins its note
 
 
@@ -89,7 +89,7 @@ async def _schedules(client: MnesticClient) -> tuple[Finding, ...]:
             part="schedules",
             ok=not problems,
             found="; ".join(problems) or found,
-            remedy="start a worker: mnestic worker; mnestic maintenance resume, once the cause is mended",
+            remedy="start a worker: mnestic worker; mnestic schedules resume KIND, once the cause is mended",
         ),
     )
 

@@ -1,21 +1,17 @@
-"""The pages say what is true: sizes, links, make targets, commands, plans and Python that compiles.
+"""The pages say what is true: sizes, links, make targets, plans and Python that compiles.
 
 `test_reference.py` compares the reference with the code; `acceptance/test_examples.py` runs the quick start and the
 examples.
 """
 
 import re
-import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from mnestic.memory.jobs.plans import Plan
-from mnestic.starter.cli.app import app
 from mnestic.starter.contract.documents import parse_contract
 from mnestic.starter.jobs.plans import parse_plan, read_plan
 
@@ -57,15 +53,6 @@ def headings(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
-
-
-def typed_commands() -> Iterator[tuple[Path, str]]:
-    """Each line of a shell block that runs `mnestic`."""
-    for page in PAGES:
-        for block in blocks(page, "sh"):
-            for line in block.replace("\\\n", " ").splitlines():
-                if line.startswith("mnestic "):
-                    yield page, line
 
 
 @pytest.mark.parametrize(("name", "limit"), SIZES.items())
@@ -110,22 +97,6 @@ def paths_named(page: Path) -> Iterator[str]:
     yield from re.findall(rf"`((?:{ROOMS})/[\w./-]*)", page.read_text(encoding="utf-8"))
     for block in blocks(page, "sh"):
         yield from re.findall(rf"(?:^|\s)((?:{ROOMS})/[\w./-]*)", block)
-
-
-@pytest.mark.parametrize(("page", "line"), list(typed_commands()), ids=name_of)
-def test_each_command_that_is_shown_parses(page: Path, line: str) -> None:
-    command: Any = typer.main.get_command(app)
-    words = shlex.split(line, comments=True)[1:]
-    while hasattr(command, "commands"):
-        options = {name: one for one in command.params for name in one.opts}
-        while words and words[0] in options:  # before the command
-            words = words[2:]
-        assert words, f"{page.name}: no command in {line!r}"
-        assert words[0] in command.commands, f"{page.name}: no command {words[0]!r} in {line!r}"
-        command = command.commands[words.pop(0)]
-
-    known = {name for one in command.params for name in [*one.opts, *one.secondary_opts]}
-    assert {word for word in words if word.startswith("--")} <= known
 
 
 @pytest.mark.parametrize(
