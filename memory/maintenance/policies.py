@@ -1,7 +1,7 @@
 """The maintenance policy of a tenant: when each kind of maintenance runs, and what it may do."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, Literal, Self, get_args
 from zoneinfo import available_timezones
 
@@ -16,6 +16,7 @@ MaintenanceKind = Literal["nightly", "cleanup", "weekly", "monthly", "backup"]
 MAINTENANCE_KINDS: tuple[MaintenanceKind, ...] = get_args(MaintenanceKind)
 SETTING = "maintenance"
 """The name under which a tenant's policy is stored, among the settings of no agent."""
+_HOWEVER_LATE = timedelta(days=36_500)
 
 
 class ScheduleTimes(DeferredModel):
@@ -40,11 +41,11 @@ class ScheduleTimes(DeferredModel):
         le=timedelta(hours=12),
         description="A run begins up to this much later",
     )
-    catch_up: timedelta = Field(
-        timedelta(days=1),
+    catch_up: timedelta | None = Field(
+        None,
         ge=timedelta(seconds=10),
-        le=timedelta(days=31),
-        description="A run that was missed is made up for within this time",
+        le=_HOWEVER_LATE,
+        description="A run that was missed is made up for once, within this time; default: within a day if it is daily, else however late",
     )
 
     @field_validator("time_zone")
@@ -53,6 +54,25 @@ class ScheduleTimes(DeferredModel):
         if name not in available_timezones():
             raise ValueError(f"{name!r:.60} is no time zone; give one such as Europe/Berlin")
         return name
+
+    def includes(self, day: date) -> bool:
+        """Whether it runs on a day."""
+        is_day_of_week = self.day_of_week in {None, day.isoweekday() % 7}
+        is_week = self.week_of_month in {None, (day.day + 6) // 7}
+        return is_day_of_week and is_week and self.day_of_month in {None, day.day}
+
+    @property
+    def period(self) -> timedelta:
+        """The longest time from one run to the next."""
+        if self.day_of_month is not None or self.week_of_month is not None:
+            return timedelta(days=35)  # from a first Sunday to the next
+        return timedelta(days=1 if self.day_of_week is None else 7)
+
+    @property
+    def catch_up_window(self) -> timedelta:
+        """The time within which a run that was missed is made up for."""
+        is_daily = self.period == timedelta(days=1)
+        return self.catch_up or (self.period if is_daily else _HOWEVER_LATE)
 
     @model_validator(mode="after")
     def _is_one_day(self) -> Self:

@@ -9,6 +9,7 @@ from mnestic.starter.health.findings import Finding, check_alone
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 
 _LATE = timedelta(minutes=15)  # after it is due; its jitter is in `next_run_at`
+_MISSED = timedelta(days=1)  # after the time of a run, with its jitter and all that delays it
 _REMEDY_INDEX = "mnestic migrate, then see docs/recovery.md"
 _REMEDY_RUNS = "mnestic maintenance reports"
 _PAUSED_BY_FAILURE = "paused due to"  # as Temporal begins its note
@@ -64,7 +65,7 @@ async def _backups(client: MnesticClient) -> tuple[Finding, ...]:
     reports = await client.maintenance.list_last_reports()
     finished = next((one.finished_at for one in reports if one.kind == "backup"), None)
     policy = await client.maintenance.policy()
-    oldest = datetime.now(UTC) - 2 * _period_of(policy.backup.times)
+    oldest = datetime.now(UTC) - 2 * policy.backup.times.period
     found = "there is none yet" if finished is None else f"the last is of {_minute(finished)}"
     return (
         Finding(
@@ -78,8 +79,13 @@ async def _backups(client: MnesticClient) -> tuple[Finding, ...]:
 
 async def _schedules(client: MnesticClient) -> tuple[Finding, ...]:
     schedules = await client.maintenance.list_schedules()
-    now = datetime.now(UTC)
-    problems = [why for one in schedules if (why := _problem(one, now=now))]
+    policy, now = await client.maintenance.policy(), datetime.now(UTC)
+    ran = {one.kind: one.finished_at for one in await client.maintenance.list_last_reports()}
+    problems = [
+        why
+        for one in schedules
+        if (why := find_problem(one, policy.times(one.kind), ran=ran.get(one.kind), now=now))
+    ]
     paused = [one.kind for one in schedules if one.state == "paused"]
     found = f"{len(schedules)} run in time" if schedules else "none; a worker makes them"
     if paused:
@@ -89,12 +95,16 @@ async def _schedules(client: MnesticClient) -> tuple[Finding, ...]:
             part="schedules",
             ok=not problems,
             found="; ".join(problems) or found,
-            remedy="start a worker: mnestic worker; mnestic schedules resume KIND, once the cause is mended",
+            remedy="start a worker: mnestic worker; mnestic schedules resume KIND, once the cause is mended; "
+            "mnestic maintenance run KIND makes up for a run",
         ),
     )
 
 
-def _problem(schedule: MaintenanceSchedule, *, now: datetime) -> str | None:
+def find_problem(
+    schedule: MaintenanceSchedule, times: ScheduleTimes, *, ran: datetime | None, now: datetime
+) -> str | None:
+    """What is wrong with a Schedule that runs at these times, and whose kind ran last at a moment, by hand or not."""
     if schedule.state == "paused":
         note = schedule.note or ""
         failed = note.lower().startswith(_PAUSED_BY_FAILURE)
@@ -102,13 +112,10 @@ def _problem(schedule: MaintenanceSchedule, *, now: datetime) -> str | None:
     due = schedule.next_run_at
     if due is not None and now - due > _LATE:
         return f"{schedule.kind} should have run at {_minute(due)}"
+    since = max(filter(None, (schedule.created_at, schedule.last_run_at, ran)))
+    if now - since > times.period + _MISSED:
+        return f"{schedule.kind} missed a run after {_minute(since)}"
     return None
-
-
-def _period_of(times: ScheduleTimes) -> timedelta:
-    if times.day_of_month is not None or times.week_of_month is not None:
-        return timedelta(days=31)
-    return timedelta(days=1 if times.day_of_week is None else 7)
 
 
 def _minute(moment: datetime) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Collection, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime
 from temporalio.client import (
@@ -37,6 +38,9 @@ from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_wor
 
 _POLICY_TIMES = "policy_times"
 """The memo of a Schedule's action: the times that the policy gave it last, which no edit of its times changes."""
+
+_DAY = timedelta(days=1)
+_SKIPPED_WITHIN = timedelta(days=20 * 366)  # for which skipped hours are looked for
 
 
 class MaintenanceSchedule(DeferredModel):
@@ -178,18 +182,24 @@ class MaintenanceSchedules:
                 memo={_POLICY_TIMES: _as_memo(times)},
             ),
             spec=ScheduleSpec(
-                calendars=[_calendar(times)], jitter=times.jitter, time_zone_name=times.time_zone
+                calendars=[_calendar(times), *_after_skipped_hours(times)],
+                jitter=times.jitter,
+                time_zone_name=times.time_zone,
             ),
             policy=SchedulePolicy(
                 overlap=ScheduleOverlapPolicy.SKIP,
-                catchup_window=times.catch_up,
+                catchup_window=times.catch_up_window,
                 pause_on_failure=True,
             ),
         )
 
 
 def _as_memo(times: ScheduleTimes) -> dict[str, Any]:
-    return times.model_dump(mode="json", exclude_defaults=True)
+    """The times with what follows from them, so that a Schedule of a version in which less did gets it."""
+    window = times.catch_up_window
+    explicit = times if window == _DAY else times.model_copy(update={"catch_up": window})
+    skipped = {"skipped_hours": True} if _after_skipped_hours(times) else {}
+    return explicit.model_dump(mode="json", exclude_defaults=True) | skipped
 
 
 def _calendar(times: ScheduleTimes) -> ScheduleCalendarSpec:
@@ -200,6 +210,29 @@ def _calendar(times: ScheduleTimes) -> ScheduleCalendarSpec:
         day_of_week=_only(times.day_of_week, any_day.day_of_week),
         day_of_month=_days_of_month(times) or any_day.day_of_month,
     )
+
+
+def _after_skipped_hours(times: ScheduleTimes) -> list[ScheduleCalendarSpec]:
+    """The times that stand for those which a clock that is put forward skips: as much later as it is put forward.
+
+    Temporal runs nothing at a time that no clock shows.
+    """
+    zone, first = ZoneInfo(times.time_zone), datetime.now(UTC).date()
+    found = []
+    for day in (first + timedelta(days=number) for number in range(_SKIPPED_WITHIN.days)):
+        wanted = datetime.combine(day, time(times.hour, times.minute), zone)
+        shown = wanted.astimezone(UTC).astimezone(zone)
+        if shown.replace(tzinfo=None) != wanted.replace(tzinfo=None) and times.includes(day):
+            found.append(
+                ScheduleCalendarSpec(
+                    year=(ScheduleRange(shown.year),),
+                    month=(ScheduleRange(shown.month),),
+                    day_of_month=(ScheduleRange(shown.day),),
+                    hour=(ScheduleRange(shown.hour),),
+                    minute=(ScheduleRange(shown.minute),),
+                )
+            )
+    return found
 
 
 def _days_of_month(times: ScheduleTimes) -> Sequence[ScheduleRange]:

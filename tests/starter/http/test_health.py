@@ -1,16 +1,18 @@
 """`GET /health/detailed`: the checks of `mnestic doctor`, where degraded is not down."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
 from fastapi import FastAPI
 
+from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.health import memory as memory_checks
 from mnestic.starter.health.findings import Finding, state_of
+from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 from mnestic.starter.maintenance_wiring import create_schedules
 from mnestic.starter.settings import Settings
 from tests.starter.http.conftest import NewKey, opened
@@ -97,3 +99,33 @@ async def test_a_schedule_that_is_late_and_a_backup_that_is_missing_are_named(
     assert not checks["schedules"]["ok"]
     assert checks["backups"] == before["backups"]
     assert (checks["backups"]["ok"], checks["backups"]["found"]) == (False, "there is none yet")
+
+
+@pytest.mark.parametrize(
+    ("kind", "days", "ran_days", "why"),
+    [
+        ("weekly", 7, None, None),
+        ("weekly", 9, None, "weekly missed a run after 2027-03-21 12:00 UTC"),
+        ("weekly", 9, 2, None),  # by hand
+        ("nightly", 3, None, "nightly missed a run after 2027-03-27 12:00 UTC"),
+        ("monthly", 35, None, None),
+        ("monthly", 70, 40, "monthly missed a run after 2027-02-18 12:00 UTC"),
+    ],
+)
+def test_a_run_that_was_missed_is_named_until_one_makes_up_for_it(
+    kind: MaintenanceKind, days: int, ran_days: int | None, why: str | None
+) -> None:
+    now = datetime(2027, 3, 30, 12, tzinfo=UTC)
+    schedule = MaintenanceSchedule(
+        kind=kind,
+        state="active",
+        note=None,
+        last_run_at=now - timedelta(days=days),
+        next_run_at=now + timedelta(days=1),
+        created_at=now - timedelta(days=400),
+    )
+    ran = None if ran_days is None else now - timedelta(days=ran_days)
+
+    times = MaintenancePolicy().times(kind)
+
+    assert memory_checks.find_problem(schedule, times, ran=ran, now=now) == why

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
 from temporalio.client import (
     Client,
     Schedule,
@@ -78,13 +80,62 @@ async def test_schedules_are_as_the_policy_declares(
         schedule, times = await described(client, settings, kind), policy.times(kind)
         assert schedule.policy.overlap is ScheduleOverlapPolicy.SKIP
         assert schedule.policy.pause_on_failure
-        assert schedule.policy.catchup_window == times.catch_up
+        assert schedule.policy.catchup_window == times.catch_up_window
         assert schedule.spec.jitter == times.jitter
         assert schedule.spec.time_zone_name in {times.time_zone, ""}  # which is UTC
         assert clock_of(schedule) == (times.hour, times.minute)
     nightly = await described(client, settings, "nightly")
     assert nightly.spec.time_zone_name == "Europe/Berlin"
     assert nightly.policy.catchup_window == timedelta(hours=3)
+
+
+async def test_a_weekly_or_monthly_run_that_was_missed_is_caught_up_however_late(
+    client: MnesticClient, settings: Settings
+) -> None:
+    await client.maintenance.set_policy("weekly.times.hour", 5)
+
+    windows = {
+        kind: (await described(client, settings, kind)).policy.catchup_window
+        for kind in MAINTENANCE_KINDS
+    }
+
+    assert windows["nightly"] == windows["cleanup"] == windows["backup"] == timedelta(days=1)
+    assert windows["weekly"] == windows["monthly"] > timedelta(days=9999)
+
+
+@pytest.mark.parametrize(
+    ("zone", "clock", "days", "runs"),
+    [
+        ("Europe/Berlin", (2, 30), ("2027-03-27", "2027-03-29"), [(27, 1, 30), (28, 1, 30), (29, 0, 30)]),
+        ("Europe/Berlin", (2, 30), ("2027-10-30", "2027-11-01"), [(30, 0, 30), (31, 1, 30), (1, 1, 30)]),
+        ("Europe/Berlin", (3, 30), ("2027-03-27", "2027-03-28"), [(27, 2, 30), (28, 1, 30)]),
+        ("America/Santiago", (0, 15), ("2027-09-04", "2027-09-06"), [(4, 4, 15), (5, 4, 15), (6, 3, 15)]),
+    ],
+)  # fmt: skip
+async def test_a_day_whose_clock_skips_the_hour_of_a_run_has_one_too(
+    client: MnesticClient,
+    settings: Settings,
+    zone: str,
+    clock: tuple[int, int],
+    days: tuple[str, str],
+    runs: list[tuple[int, int, int]],
+) -> None:
+    await client.maintenance.set_policy("nightly.times.jitter", "PT0S")
+    await client.maintenance.set_policy("nightly.times.hour", clock[0])
+    await client.maintenance.set_policy("nightly.times.minute", clock[1])
+    await client.maintenance.set_policy("nightly.times.time_zone", zone)
+    first, last = (datetime.fromisoformat(day).replace(tzinfo=ZoneInfo(zone)) for day in days)
+    request = ListScheduleMatchingTimesRequest(
+        namespace=client.temporal.namespace,
+        schedule_id=handle(client, settings, "nightly").id,
+    )
+    request.start_time.FromDatetime(first)
+    request.end_time.FromDatetime(last + timedelta(hours=23))
+
+    answer = await client.temporal.workflow_service.list_schedule_matching_times(request)
+
+    found = [moment.ToDatetime() for moment in answer.start_time]
+    assert [(one.day, one.hour, one.minute) for one in found] == runs
 
 
 async def test_changes_at_the_same_time_are_all_made(
