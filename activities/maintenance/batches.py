@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 from mnestic.memory.maintenance.removal_guard import ALLOWED, ActiveMemory
 
-_AFTER = "after"  # beside the counts in the ledger
+_AFTER, _STOPPED = "after", "stopped"  # beside the counts in the ledger
 
 
 class BatchSizes(NamedTuple):
@@ -23,6 +24,16 @@ class BatchSizes(NamedTuple):
 BATCH_SIZES = BatchSizes()
 
 
+class BatchRun(NamedTuple):
+    """The run that batches are of."""
+
+    now: datetime  # decides what has expired and how old things are
+    at: datetime  # of the transaction, no earlier than `now`: what is stored is as of then, so a late run makes nothing older
+    run: str  # its name, in the archive and in claims
+    sizes: BatchSizes
+    removes: bool = True  # without it, the batch leaves out what the guard counts
+
+
 class Batch(NamedTuple):
     """What a batch of an agent's maintenance did, and where the next one begins.
 
@@ -33,6 +44,7 @@ class Batch(NamedTuple):
     after: str | None = None  # None: it was the last
     left: Counter[str] | None = None  # what all later batches would do, where that is known before
     left_active: ActiveMemory | None = None  # active memory that later batches would remove
+    stopped: str | None = None  # why the guard let nothing be removed
 
     @property
     def all_counts(self) -> Counter[str]:
@@ -46,13 +58,19 @@ class Batch(NamedTuple):
 
     def dump(self, *, is_allowed: bool) -> dict[str, Any]:
         """The result in the ledger, and whether a person has allowed the removals of the run."""
-        dumped = {**self.counts} if self.after is None else {**self.counts, _AFTER: self.after}
+        dumped: dict[str, Any] = (
+            {**self.counts} if self.after is None else {**self.counts, _AFTER: self.after}
+        )
+        if self.stopped is not None:
+            dumped[_STOPPED] = self.stopped
         return dumped | {ALLOWED: True} if is_allowed else dumped
 
     @classmethod
     def load(cls, result: Mapping[str, Any]) -> Self:
         """The batch with a result of the ledger."""
         counts = {
-            name: int(count) for name, count in result.items() if name not in {_AFTER, ALLOWED}
+            name: int(count)
+            for name, count in result.items()
+            if name not in {_AFTER, _STOPPED, ALLOWED}
         }
-        return cls(Counter(counts), after=result.get(_AFTER))
+        return cls(Counter(counts), after=result.get(_AFTER), stopped=result.get(_STOPPED))

@@ -1,10 +1,9 @@
 """The daily cleanup of an agent: entries that nobody needs go to the archive, and out of it for good."""
 
 from collections import Counter
-from datetime import datetime
 
 from mnestic.activities.knowledge.removal import remove_entries
-from mnestic.activities.maintenance.batches import Batch, BatchSizes
+from mnestic.activities.maintenance.batches import Batch, BatchRun
 from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.maintenance.cleanups import CleanupCursor
 from mnestic.memory.maintenance.policies import CleanupPolicy
@@ -16,32 +15,28 @@ _BATCH = 500  # archived entries that one statement deletes
 
 async def clean_up(
     transaction: Transaction,
+    batch_run: BatchRun,
     *,
-    now: datetime,
-    at: datetime,
     policy: CleanupPolicy,
-    run: str,
-    sizes: BatchSizes,
     after: str | None = None,
 ) -> Batch:
     """Archives and deletes entries as the policy says, so many in one batch.
 
     Args:
         transaction: Of the agent.
-        now: The moment that decides how old entries are.
-        at: The time of the transaction, no earlier than `now`: what is stored is as of then, so a late run makes nothing older.
+        batch_run: The run, which the archive names. If it removes nothing, importance alone is computed.
         policy: It says which entries.
-        run: The maintenance run, which the archive names.
-        sizes: How much one batch does.
         after: The cursor of the batch before; None for the first batch.
     """
-    cleanup = _Cleanup(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
+    cleanup = _Cleanup(transaction, batch_run, policy=policy)
     if after is not None:
         counts, cursor = await cleanup.resume(CleanupCursor.model_validate_json(after))
         return Batch(+counts, None if cursor is None else cursor.model_dump_json())
     basis = await transaction.settings.importance_basis()
-    changed = await transaction.maintenance.renew_importance(at, basis.policy)
-    plan = await transaction.maintenance.plan_cleanup(now, policy, run=run)
+    changed = await transaction.maintenance.renew_importance(batch_run.at, basis.policy)
+    if not batch_run.removes:
+        return Batch(+Counter(importance_changed=changed))
+    plan = await transaction.maintenance.plan_cleanup(batch_run.now, policy, run=batch_run.run)
     counts, cursor = await cleanup.resume(plan.cursor) if plan.cursor else (Counter[str](), None)
     left = Counter[str]()
     if cursor is not None:
@@ -59,17 +54,10 @@ class _Cleanup:
     """The cleanup in one transaction."""
 
     def __init__(
-        self,
-        transaction: Transaction,
-        *,
-        now: datetime,
-        at: datetime,
-        policy: CleanupPolicy,
-        run: str,
-        sizes: BatchSizes,
+        self, transaction: Transaction, batch_run: BatchRun, *, policy: CleanupPolicy
     ) -> None:
-        self._transaction, self._now, self._at = transaction, now, at
-        self._policy, self._run, self._sizes = policy, run, sizes
+        self._transaction, self._policy = transaction, policy
+        self._now, self._at, self._run, self._sizes, _ = batch_run
 
     async def resume(self, cursor: CleanupCursor) -> tuple[Counter[str], CleanupCursor | None]:
         """Archives the next entries, and once none is left, deletes archived ones; returns the cursor of the next batch."""

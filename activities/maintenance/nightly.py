@@ -1,11 +1,10 @@
 """The nightly maintenance of an agent."""
 
 from collections import Counter
-from datetime import datetime
 
 from mnestic.activities.knowledge.categories import rebuild_categories
 from mnestic.activities.knowledge.removal import remove_entries
-from mnestic.activities.maintenance.batches import Batch, BatchSizes
+from mnestic.activities.maintenance.batches import Batch, BatchRun
 from mnestic.activities.maintenance.duplicates import merge_duplicates
 from mnestic.memory.maintenance.nights import NightlyCursor
 from mnestic.memory.maintenance.policies import NightlyPolicy
@@ -17,37 +16,34 @@ _ENTRIES = 500  # removed by one statement
 
 async def maintain_nightly(
     transaction: Transaction,
+    batch_run: BatchRun,
     *,
-    now: datetime,
-    at: datetime,
     policy: NightlyPolicy,
     count_tokens: TokenCounter,
-    run: str,
-    sizes: BatchSizes,
     after: str | None = None,
 ) -> Batch:
     """Removes what has expired, merges duplicates, promotes what was used, computes importance, and writes summaries.
 
     Args:
         transaction: Of the agent.
-        now: The moment that decides what has expired.
-        at: The time of the transaction, no earlier than `now`: what is stored is as of then, so a late run makes nothing older.
+        batch_run: The run. If it removes nothing, no duplicates are merged.
         policy: It says what is a duplicate, and what use adds.
         count_tokens: What limits the summaries of categories.
-        run: The run that does it, as the archive names it.
-        sizes: How much one batch does.
         after: The cursor of the batch before; None for the first batch.
     """
-    night = _NightlyRun(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
+    night = _NightlyRun(transaction, batch_run, policy=policy)
     counts = Counter[str]()
     if after is None:
-        counts["records_expired"] = await transaction.maintenance.remove_expired_records(now)
-    begun = NightlyCursor() if after is None else NightlyCursor.model_validate_json(after)
+        expired = await transaction.maintenance.remove_expired_records(batch_run.now)
+        counts["records_expired"] = expired
+        begun = NightlyCursor() if batch_run.removes else NightlyCursor(compared=None)
+    else:
+        begun = NightlyCursor.model_validate_json(after)
     cursor = await night.resume(begun)
     counts += night.counts
     if cursor is None:  # last, since transactions that change facts wait for categories
         counts["categories_rebuilt"] = await rebuild_categories(
-            transaction, now=at, count_tokens=count_tokens
+            transaction, now=batch_run.at, count_tokens=count_tokens
         )
     return Batch(
         +counts,
@@ -60,17 +56,10 @@ class _NightlyRun:
     """A batch of the night, in one transaction: its counts, and how many entries later batches merge."""
 
     def __init__(
-        self,
-        transaction: Transaction,
-        *,
-        now: datetime,
-        at: datetime,
-        policy: NightlyPolicy,
-        run: str,
-        sizes: BatchSizes,
+        self, transaction: Transaction, batch_run: BatchRun, *, policy: NightlyPolicy
     ) -> None:
-        self._transaction, self._now, self._at = transaction, now, at
-        self._policy, self._run, self._sizes = policy, run, sizes
+        self._transaction, self._policy = transaction, policy
+        self._now, self._at, self._run, self._sizes, _ = batch_run
         self.counts = Counter[str]()
         self.left = 0
 

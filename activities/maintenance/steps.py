@@ -11,7 +11,7 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
-from mnestic.activities.maintenance.batches import BATCH_SIZES, Batch, BatchSizes
+from mnestic.activities.maintenance.batches import BATCH_SIZES, Batch, BatchRun, BatchSizes
 from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.activities.maintenance.weekly import maintain_weekly
@@ -160,13 +160,12 @@ class MaintenanceActivities:
     ) -> StepResult:
         """Maintains an agent once, batch by batch; returns the counts, also of an earlier attempt.
 
-        If more would be removed than the policy allows, nothing changes, and that is the problem of the result.
+        If more would be removed than the policy allows, all else is done, and that is the problem of the result.
         """
         batch, excess = await self._first_batch(params, agent_id, policy=policy)
         if excess is not None:
-            would = batch.counts if params.dry_run else Counter[str]()
-            return StepResult(counts=would + Counter(agents_stopped=1), problems=(excess,))
-        counts, place = batch.counts, 0
+            batch, _ = await self._first_batch(params, agent_id, policy=policy, stopped=excess)
+        counts, stopped, place = batch.counts, batch.stopped, 0
         while batch.after is not None:
             place += 1
             try:
@@ -182,12 +181,22 @@ class MaintenanceActivities:
                 )
                 return StepResult(counts=counts + Counter(agents_stopped=1), problems=(why,))
             counts = counts + batch.counts
+        if stopped is not None:
+            return StepResult(counts=counts + Counter(agents_stopped=1), problems=(stopped,))
         return StepResult(counts=counts)
 
     async def _first_batch(
-        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
+        self,
+        params: MaintenanceStep,
+        agent_id: str,
+        *,
+        policy: MaintenancePolicy,
+        stopped: str | None = None,
     ) -> tuple[Batch, str | None]:
-        """Does the first batch, if the guard allows all of them; else says why not. A dry run counts all."""
+        """Does the first batch, if the guard allows all of them; else changes nothing, and says why. A dry run counts all.
+
+        If the guard has `stopped` the run, the batch is one without removals, and says why.
+        """
         operation = Operation(key=f"{params.run}/{agent_id}", name="maintenance")
         request = operation.request_hash(params.kind)
         async with self._transaction(params, agent_id) as transaction:
@@ -198,7 +207,10 @@ class MaintenanceActivities:
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
             earlier = await transaction.maintenance.count_archived(now - WINDOW, now)
-            batch = await self._work(transaction, params, policy=policy, before=before)
+            batch = await self._work(
+                transaction, params, policy=policy, before=before, removes=stopped is None
+            )
+            batch = batch._replace(stopped=stopped)
             after = await transaction.maintenance.count_active(now)
             if (left := batch.left_active) is not None:
                 after = ActiveMemory(after.facts - left.facts, after.entries - left.entries)
@@ -216,8 +228,8 @@ class MaintenanceActivities:
                 transaction.discard()
             else:
                 await transaction.complete(operation, batch.dump(is_allowed=params.allow_removals))
-            if is_stopped or (params.dry_run and batch.left is not None):
-                batch = Batch(batch.all_counts)
+            if params.dry_run and batch.left is not None:
+                batch = Batch(batch.all_counts, stopped=stopped)
             return batch, excess if is_stopped else None
 
     async def _next_batch(
@@ -259,42 +271,30 @@ class MaintenanceActivities:
         policy: MaintenancePolicy,
         before: ActiveMemory | None = None,
         after: str | None = None,
+        removes: bool = True,
     ) -> Batch:
         """Does a batch of the work of a kind for the agent of a transaction: the first, of what is active `before`, or one `after` another."""
-        now = params.scheduled_at
-        at = max(now, await transaction.now())  # what is stored is as of then
         if params.kind == "monthly":  # its other work is on the whole tenant
             return Batch(+Counter(edges_mended=await transaction.facts.graph.rebuild()))
+        now = params.scheduled_at
+        at = max(now, await transaction.now())
+        batch_run = BatchRun(now, at, params.run, self._sizes, removes)
         if params.kind == "cleanup":
-            return await clean_up(
-                transaction,
-                now=now,
-                at=at,
-                policy=policy.cleanup,
-                run=params.run,
-                sizes=self._sizes,
-                after=after,
-            )
+            return await clean_up(transaction, batch_run, policy=policy.cleanup, after=after)
         if params.kind == "weekly":
             entries = 0 if before is None else before.entries
             return await maintain_weekly(
                 transaction,
-                now=now,
-                at=at,
+                batch_run,
                 policy=policy.weekly,
-                run=params.run,
                 compressed=entries if params.allow_removals else int(removable(entries, policy)),
-                sizes=self._sizes,
                 after=after,
             )
         return await maintain_nightly(
             transaction,
-            now=now,
-            at=at,
+            batch_run,
             policy=policy.nightly,
             count_tokens=self._count_tokens,
-            run=params.run,
-            sizes=self._sizes,
             after=after,
         )
 

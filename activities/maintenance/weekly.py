@@ -3,7 +3,7 @@
 from collections import Counter
 from datetime import datetime
 
-from mnestic.activities.maintenance.batches import Batch, BatchSizes
+from mnestic.activities.maintenance.batches import Batch, BatchRun
 from mnestic.activities.maintenance.compression import compress_entries
 from mnestic.memory.knowledge.claims import MAINTENANCE, Claim, ClaimSource, make_id
 from mnestic.memory.maintenance.policies import WeeklyPolicy
@@ -16,13 +16,10 @@ _FACTS = 500  # whose claims are added at once
 
 async def maintain_weekly(
     transaction: Transaction,
+    batch_run: BatchRun,
     *,
-    now: datetime,
-    at: datetime,
     policy: WeeklyPolicy,
-    run: str,
     compressed: int,
-    sizes: BatchSizes,
     after: str | None = None,
 ) -> Batch:
     """Has the confidence of facts decay, archives those that fade, compresses entries, and removes messages that nothing refers to.
@@ -32,14 +29,13 @@ async def maintain_weekly(
 
     Args:
         transaction: Of the agent.
-        now: The moment that decides how old entries are.
-        at: The time of the transaction, no earlier than `now`; it decides how old facts are, so no later run is undone.
+        batch_run: The run, from which the claims are. How old facts are is of the transaction, so no later run is undone. If it
+            removes nothing, no fact is archived.
         policy: It says how fast they decay, and which fade.
-        run: The maintenance run, from which the claims are.
         compressed: So many entries at most are archived for others that quote them.
-        sizes: How much one batch does.
         after: The last fact of the batch before, by id; None for the first batch.
     """
+    now, at, run, sizes, removes = batch_run
     fading = _Fading(transaction, at=at, policy=policy, run=run, most=sizes.faded)
     if after is not None:
         faded, last = await fading.archive(after=after)
@@ -48,7 +44,7 @@ async def maintain_weekly(
         return Batch(+Counter(faded=faded), after=last)
     decay = await transaction.maintenance.decay_facts(at, policy)
     faded, last = 0, None
-    if decay.fading:
+    if decay.fading and removes:
         faded, last = await fading.archive(after="")
     if last is None and (decay.decayed or decay.restored):
         await (

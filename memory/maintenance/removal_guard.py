@@ -1,4 +1,4 @@
-"""The guard of maintenance: a run that would remove too much of an agent's memory changes nothing of it.
+"""The guard of maintenance: a run that would remove too much of an agent's memory removes none of it, and does the rest.
 
 It counts what is active before and after, so that it holds for every kind of maintenance, whatever that reports of itself. What
 runs have removed in the days before counts too, so that a memory does not go bit by bit.
@@ -57,7 +57,7 @@ def find_excess(
             if removed > max(policy.always_removable, share * of):
                 return (
                     f"agent {agent_id}: {removed} of {of} active {what} ({removed / of:.0%}) would be removed{when}, and at most "
-                    f"{share:.0%} may be, so nothing was changed; to allow it, run "
+                    f"{share:.0%} may be, so none was, and the rest of the run was done; to allow it, run "
                     f"`mnestic maintenance run {kind} --agent {agent_id} --allow-removals`, first with --dry-run"
                 )
     return None

@@ -31,7 +31,7 @@ COUNTS = {
     "compressed_into": "entries that take the place of several",
     "messages_removed": "raw messages removed that nothing referred to",
     "agents_left": "agents for which the model calls of the run did not suffice",
-    "agents_stopped": "agents left as they were, since too much of their memory would be removed, or they cannot be read",
+    "agents_stopped": "agents of which nothing was removed, since that would be too much, or that cannot be read",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
     "edges_mended": "edges of the graph that differed from the facts, and were written again",
@@ -169,6 +169,11 @@ class MaintenanceReport(DeferredModel):
         """Whether it did its work for all agents: no dry run, not of one agent, and no backup of nothing."""
         is_empty = self.kind == "backup" and not self.counts.get("tables")
         return not self.dry_run and self.agent_id is None and not is_empty
+
+    @property
+    def agents_stopped(self) -> int:
+        """Of how many agents the guard let nothing be removed, or which cannot be read."""
+        return self.counts.get("agents_stopped", 0)
 
     @property
     def seconds(self) -> float:

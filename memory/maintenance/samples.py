@@ -20,6 +20,10 @@ SERIES: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
         "ingest_oldest_seconds": ("Age of the oldest message in a state", ("state",)),
         "maintenance_seconds": ("Duration of the last run", ("kind",)),
         "maintenance_problems": ("Problems of the last run", ("kind",)),
+        "maintenance_agents_stopped": (
+            "Agents of which the last run removed nothing, since that would be too much, or that cannot be read",
+            ("kind",),
+        ),
         "maintenance_finished_timestamp_seconds": ("When the last run finished", ("kind",)),
         "maintenance_succeeded_timestamp_seconds": (
             "When the last run without problems finished",

@@ -22,6 +22,7 @@ async def check_memory(client: MnesticClient) -> tuple[Finding, ...]:
         *await check_alone("cache", _cache(client), remedy=_REMEDY_INDEX),
         *await check_alone("backups", _backups(client), remedy=_REMEDY_RUNS),
         *await check_alone("schedules", _schedules(client), remedy=_REMEDY_RUNS),
+        *await check_alone("maintenance", _maintenance(client), remedy=_REMEDY_RUNS),
     )
 
 
@@ -97,6 +98,25 @@ async def _schedules(client: MnesticClient) -> tuple[Finding, ...]:
             found="; ".join(problems) or found,
             remedy="start a worker: mnestic worker; mnestic schedules resume KIND, once the cause is mended; "
             "mnestic maintenance run KIND makes up for a run",
+        ),
+    )
+
+
+async def _maintenance(client: MnesticClient) -> tuple[Finding, ...]:
+    """What the last run of each kind left undone of an agent, and how many problems it had."""
+    reports = await client.maintenance.list_last_reports()
+    stopped = [one for one in reports if one.agents_stopped]
+    found = [
+        f"{one.kind} of {_minute(one.finished_at)}: {len(one.problems)} problems, {one.problems[0]}"
+        for one in stopped or reports
+        if one.problems
+    ]
+    return (
+        Finding(
+            part="maintenance",
+            ok=not stopped,
+            found="; ".join(found) or "no problems in the last run of each kind",
+            remedy="mnestic maintenance reports --json shows all problems; run what they name",
         ),
     )
 

@@ -62,7 +62,10 @@ def run_now(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run maintenance now, and show its report."""
+    """Run maintenance now, and show its report.
+
+    The exit code is 1 if the run fails, or leaves agents as the report's problems say.
+    """
 
     async def work() -> "MaintenanceReport":
         from temporalio.client import WorkflowFailureError
@@ -85,7 +88,13 @@ def run_now(
     report = run(work())
     if as_json:
         print_json(report.model_dump(mode="json"))
-        return
+    else:
+        _print_report(report)
+    if report.agents_stopped:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _print_report(report: "MaintenanceReport") -> None:
     would = ", nothing was changed" if report.dry_run else ""
     of = "" if report.kind == "backup" else f"{counted(report.agents, 'agents')} "
     out.print(f"{report.kind}: {of}in {report.seconds:.1f} s{would}.", highlight=False)

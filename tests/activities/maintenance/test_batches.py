@@ -139,13 +139,17 @@ async def test_the_guard_counts_all_parts_before_the_first(
 ) -> None:
     await client.maintenance.set_policy("always_removable", value=3)  # more than a part
     await agents("ada")
-    before = await _memory_of(client.memory("ada"))
+    entries, archived, facts = await _memory_of(client.memory("ada"))
 
     done = await run("ada", kind)
 
-    assert done.counts == {"agents_stopped": 1}
+    assert done.counts == {"agents_stopped": 1, "decayed": 7}
     assert "would be removed" in done.problems[0]
-    assert await _memory_of(client.memory("ada")) == before
+    assert await _memory_of(client.memory("ada")) == (
+        entries,
+        archived,
+        [(*fact[:-1], 0.0) for fact in facts],  # they have decayed, and are not archived
+    )
 
 
 @pytest.mark.parametrize("kind", ["weekly"])

@@ -110,26 +110,28 @@ async def test_what_is_still_to_be_learned_from_is_merged_a_night_later(
     assert late.counts["merged"] == 1
 
 
-async def test_a_run_that_would_merge_too_much_stops_for_that_agent_alone(
+async def test_a_run_that_would_merge_too_much_merges_nothing_and_does_the_rest_of_the_night(
     ada: MemoryClient, run: Run, memory: Memory, settings: Settings, stored: Callable[[], Any]
 ) -> None:
     for number in range(24):
         await ada.add(f"The code is {number % 12}.", source_id=f"{number}", at=_later(number))
     bob = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bob"))
-    await bob.add("The code is blue.", expires_at=datetime.now(UTC) + timedelta(days=1))
-    await run(MONDAY, dry_run=True)
+    for memory_of in (ada, bob):
+        await memory_of.add("Offer.", expires_at=datetime.now(UTC) + timedelta(days=1))
+    dry = await run(_later(4000), dry_run=True)
     before = stored()
 
-    stopped = await run(agent_id="ada")
+    stopped = await run(_later(4000))
+    again = await run(_later(4000))
     left = stored()
-    rest = await run()
     allowed = await run(_later(5000), agent_id="ada", allow_removals=True)
 
     (problem,) = stopped.problems
     assert problem.startswith("agent ada: 12 of 24 active entries (50%) would be removed")
-    assert stopped.counts == {"agents_stopped": 1}
-    assert left == before
-    assert (rest.agents, rest.counts["entries_expired"], rest.problems) == (2, 1, (problem,))
+    assert (stopped.counts["agents_stopped"], stopped.counts["entries_expired"]) == (1, 2)
+    assert "merged" not in stopped.counts
+    assert dry == again == stopped
+    assert len(left["entry"]) == len(before["entry"]) - 2
     assert (allowed.counts["merged"], allowed.problems) == (12, ())
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.maintenance.batches import BATCH_SIZES
+from mnestic.activities.maintenance.batches import BATCH_SIZES, BatchRun
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
 from mnestic.activities.maintenance.weekly import maintain_weekly
@@ -35,12 +35,9 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
         now = datetime.now(UTC) + timedelta(minutes=1)
         part = await maintain_nightly(
             transaction,
-            now=now,
-            at=now,
+            BatchRun(now, now, "night", BATCH_SIZES),
             policy=NightlyPolicy(),
             count_tokens=count_tokens,
-            run="night",
-            sizes=BATCH_SIZES,
         )
     assert (part.counts["merged"], part.counts["categories_rebuilt"]) == (1, 1)
     assert {"category", "archived_entry"} <= scan("falcon").keys()
@@ -94,7 +91,7 @@ async def test_nothing_of_a_topic_is_left_in_compressed_entries(
     ) as transaction:
         now = datetime.now(UTC) + timedelta(days=365)
         part = await maintain_weekly(
-            transaction, now=now, at=now, policy=policy, run="week", compressed=9, sizes=BATCH_SIZES
+            transaction, BatchRun(now, now, "week", BATCH_SIZES), policy=policy, compressed=9
         )
     assert part.counts["compressed"] == 3
     assert {"entry", "archived_entry"} <= scan("falcon").keys()

@@ -14,6 +14,7 @@ WITH waiting AS (
      GROUP BY state.name
 ), run AS (
     SELECT kind, started_at, finished_at, jsonb_array_length(problems) AS problems,
+           COALESCE(CAST(counts ->> 'agents_stopped' AS integer), 0) AS stopped,
            row_number() OVER (PARTITION BY kind ORDER BY started_at DESC) AS place
       FROM mnestic.maintenance_run
      WHERE tenant_id = %(tenant_id)s AND agent_id IS NULL AND NOT dry_run
@@ -46,6 +47,8 @@ WITH waiting AS (
       FROM run WHERE place = 1
     UNION ALL
     SELECT 'maintenance_problems', jsonb_build_object('kind', kind), problems FROM run WHERE place = 1
+    UNION ALL
+    SELECT 'maintenance_agents_stopped', jsonb_build_object('kind', kind), stopped FROM run WHERE place = 1
     UNION ALL
     SELECT 'maintenance_finished_timestamp_seconds', jsonb_build_object('kind', kind), extract(epoch FROM finished_at)
       FROM run WHERE place = 1

@@ -1,10 +1,30 @@
 """`mnestic maintenance run`, and what `mnestic stats` shows of it."""
 
+import json
+
 import pytest
 
 from tests.starter.cli.conftest import Ask
 
 ADA = ("--agent", "ada")
+
+
+@pytest.mark.usefixtures("worker", "maintenance_worker")
+async def test_what_the_guard_stops_is_an_exit_code_and_a_finding_of_the_doctor(ask: Ask) -> None:
+    await ask("maintenance", "policy", "set", "always_removable", "0")
+    for end in ".!":
+        await ask("memory", "add", f"The ferry leaves at nine{end}", *ADA, "--wait")
+
+    stopped = await ask("maintenance", "run", "nightly", "--json")
+    report = json.loads(stopped.out)
+    doctor = json.loads((await ask("doctor", "--json")).out)
+    checks = {check["part"]: check for check in doctor["checks"]}
+    allowed = await ask("maintenance", "run", "nightly", *ADA, "--allow-removals")
+
+    assert (stopped.code, report["counts"]["agents_stopped"]) == (1, 1)
+    assert not checks["maintenance"]["ok"]
+    assert "agent ada: 1 of 2 active entries (50%)" in checks["maintenance"]["found"]
+    assert (allowed.code, "merged: 1" in allowed.out) == (0, True)
 
 
 @pytest.mark.usefixtures("maintenance_worker")
