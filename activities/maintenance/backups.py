@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.maintenance.backups import new_backup_id
 from mnestic.memory.maintenance.policies import BackupPolicy, policy_of
 from mnestic.memory.maintenance.ports import BackupStore
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT
 
 OpenBackups = Callable[[str], BackupStore]
@@ -44,6 +46,9 @@ class BackupActivities:
             rows = await backups.count_rows()
             counts.update(tables=len(rows), rows=sum(rows.values()))
             return
+        if not await backups.list() and await self._has_made_some(params):
+            why = "holds no backup, and there were some: mount its disk, or begin anew with `mnestic backup create`"
+            raise ConfigurationError(setting="MNESTIC_BACKUP_DIRECTORY", why=why)
         run = activity.info()
         backup_id = new_backup_id(run.scheduled_time, run=str(run.workflow_id))
         manifest = (await backups.create(backup_id=backup_id)).manifest
@@ -54,7 +59,16 @@ class BackupActivities:
         counts.update(backups_removed=await backups.prune(keep=policy.keep))
 
     async def _policy(self, params: MaintenanceStep) -> BackupPolicy:
-        async with self._memory.transaction(
-            tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
-        ) as transaction:
+        async with self._transaction(params) as transaction:
             return policy_of(await transaction.settings.read()).backup
+
+    async def _has_made_some(self, params: MaintenanceStep) -> bool:
+        """Whether a run has made a backup before."""
+        async with self._transaction(params) as transaction:
+            reports, _ = await transaction.maintenance_reports.list_reports("backup")
+        return any(report.is_whole for report in reports)
+
+    def _transaction(self, params: MaintenanceStep) -> AbstractAsyncContextManager[Transaction]:
+        return self._memory.transaction(
+            tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
+        )

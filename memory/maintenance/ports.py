@@ -213,6 +213,10 @@ class BackupStore(Protocol):
         """Backs up the tenant as it is now; returns the backup of that id if there is one."""
         ...
 
+    async def list(self) -> tuple[Backup, ...]:
+        """The complete backups, the newest first."""
+        ...
+
     async def count_rows(self) -> dict[str, int]:
         """The number of rows of each table that a backup would have."""
         ...

@@ -1,8 +1,10 @@
 """The backup of a tenant as an activity: by its policy, once for a run, and what it cannot do is a problem."""
 
 import dataclasses
+import shutil
 import uuid
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
 from mnestic.memory.errors import UnavailableError
 from mnestic.memory.maintenance.ports import BackupStore
+from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
@@ -66,7 +69,11 @@ async def test_a_backup_is_made_verified_and_counted_once_and_a_dry_run_only_cou
     await ada.add("The ferry leaves at ten.")
     again = await run(workflow="maintenance/t/backup-1", attempt=2)
 
-    assert dry.counts == {name: done.counts[name] for name in ("tables", "rows")}
+    audited = 1  # that the run has read the reports, since the folder was empty
+    assert dry.counts == {
+        "tables": done.counts["tables"],
+        "rows": done.counts["rows"] - audited,
+    }
     assert not folder_is_there
     assert again == done
     (backup,) = await backups.list()
@@ -91,6 +98,36 @@ async def test_the_policy_says_how_many_remain_and_whether_they_are_verified(
 
     assert [one.counts["backups_removed"] for one in done] == [0, 1]
     assert [one.verified_at for one in await backups.list()] == [None]
+
+
+async def test_a_folder_that_has_lost_its_backups_fails_the_run_until_somebody_begins_anew(
+    memory: Memory, settings: Settings, run: Run, backups: BackupClient, tmp_path: Path
+) -> None:
+    done = await run()
+    now = datetime.now(UTC)
+    report = MaintenanceReport(
+        id="backup-1",
+        kind="backup",
+        scheduled_at=now,
+        started_at=now,
+        finished_at=now,
+        agents=0,
+        counts=done.counts,
+    )
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
+    ) as transaction:
+        await transaction.maintenance_reports.add(report)
+    shutil.rmtree(tmp_path / "backups")
+
+    with pytest.raises(Exception, match="holds no backup, and there were some") as refused:
+        await run()
+    was_made_again = (tmp_path / "backups").exists()
+    await backups.create()
+
+    assert refused.value.non_retryable  # type: ignore[attr-defined]
+    assert not was_made_again
+    assert (await run()).counts["backups_verified"] == 1
 
 
 async def test_a_folder_in_use_is_tried_again(run: Run, backups: BackupClient) -> None:
