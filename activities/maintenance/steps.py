@@ -13,6 +13,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.batches import BATCH_SIZES, Batch, BatchRun, BatchSizes
 from mnestic.activities.maintenance.cleanup import clean_up
+from mnestic.activities.maintenance.monthly import maintain_monthly
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
@@ -274,11 +275,11 @@ class MaintenanceActivities:
         removes: bool = True,
     ) -> Batch:
         """Does a batch of the work of a kind for the agent of a transaction: the first, of what is active `before`, or one `after` another."""
-        if params.kind == "monthly":  # its other work is on the whole tenant
-            return Batch(+Counter(edges_mended=await transaction.facts.graph.rebuild()))
         now = params.scheduled_at
         at = max(now, await transaction.now())
         batch_run = BatchRun(now, at, params.run, self._sizes, removes)
+        if params.kind == "monthly":  # its other work is on the whole tenant
+            return await maintain_monthly(transaction, batch_run, after=after)
         if params.kind == "cleanup":
             return await clean_up(transaction, batch_run, policy=policy.cleanup, after=after)
         if params.kind == "weekly":

@@ -183,6 +183,15 @@ class MaintenanceStore(Protocol):
         """
         ...
 
+    async def mend_words(self, *, after: int, up_to: int | None) -> int:
+        """Enters entries into full text search again that it lacks words of; returns how many.
+
+        Args:
+            after: The number after which entries are compared.
+            up_to: The number of the last one; None for all.
+        """
+        ...
+
 
 class MaintenanceReportStore(Protocol):
     """The reports of a tenant's maintenance runs."""

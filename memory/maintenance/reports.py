@@ -35,6 +35,7 @@ COUNTS = {
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
     "edges_mended": "edges of the graph that differed from the facts, and were written again",
+    "words_mended": "entries of which full text search lacked words, and that were entered again",
     "tables_vacuumed": "tables vacuumed and analysed",
     "indexes_rebuilt": "bloated indexes that were rebuilt; `bytes freed of NAME` says what that gained",
     "leftover_indexes_dropped": "indexes dropped that an interrupted rebuild had left",

@@ -10,7 +10,9 @@ from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 
 _LATE = timedelta(minutes=15)  # after it is due; its jitter is in `next_run_at`
 _MISSED = timedelta(days=1)  # after the time of a run, with its jitter and all that delays it
-_REMEDY_INDEX = "mnestic migrate, then see docs/recovery.md"
+_REMEDY_INDEX = (
+    "mnestic maintenance run monthly mends words; REINDEX the indexes embedding_hnsw_… of vectors"
+)
 _REMEDY_RUNS = "mnestic maintenance reports"
 _PAUSED_BY_FAILURE = "paused due to"  # as Temporal begins its note
 

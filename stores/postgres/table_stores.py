@@ -78,7 +78,7 @@ class TableStores:
         self.tool_results = PostgresToolResultStore(unit)
         self.categories = PostgresCategoryStore(unit)
         self.summaries = PostgresPeriodSummaryStore(unit)
-        self.maintenance = PostgresMaintenanceStore(unit)
+        self.maintenance = PostgresMaintenanceStore(unit, index)
         self.maintenance_reports = PostgresMaintenanceReportStore(unit)
         self.embeddings = PostgresEmbeddingStore(unit)
         self.api_keys = PostgresApiKeyStore(unit)

@@ -102,6 +102,11 @@ class EntryIndex:
         await self._unit.write(_REMOVE_TERMS, numbers=[*numbers])
         await self._unit.write(_REMOVE, numbers=[*numbers])
 
+    async def mend(self, numbers: Sequence[int]) -> None:
+        """Enters entries that lack words into full text search again."""
+        await self._unindex(numbers)
+        await self._unit.write(_INDEX, numbers=sorted(numbers))
+
     async def _embedded(self, entries: Sequence[Entry]) -> tuple[tuple[bytes, ...], _Tokens]:
         """The vectors of entries, and the tokens of their first terms.
 

@@ -22,6 +22,8 @@ from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, CleanupPolicy
 from mnestic.memory.maintenance.ports import Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ALLOWED, ActiveMemory
 from mnestic.memory.maintenance.reports import run_name
+from mnestic.stores.postgres.knowledge.derived_entries import LOCK_CORPUS
+from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -52,6 +54,7 @@ _IMPORTANCE_CONSTANTS = {
 }
 # A fact fades below this confidence, unless it was learned or used within so many days.
 _FADING = {"fade_below_confidence": 0.1, "fade_after_days": 90}
+_LIST_WITHOUT_WORDS = read_query("agents.list_without_words")
 _LAST = 2**63 - 1  # no entry has a higher number
 _FIND_END = read_query("agents.find_end")
 
@@ -59,8 +62,8 @@ _FIND_END = read_query("agents.find_end")
 class PostgresMaintenanceStore:
     """Implements `mnestic.memory.maintenance.ports.MaintenanceStore`."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
-        self._unit = unit
+    def __init__(self, unit: UnitOfWork, index: EntryIndex) -> None:
+        self._unit, self._index = unit, index
         self._is_set = False
 
     async def count_active(self, now: datetime) -> ActiveMemory:
@@ -218,6 +221,16 @@ class PostgresMaintenanceStore:
         if row.changed:
             self._unit.wrote("entry.importance", f"{row.changed} entries")
         return int(row.changed)
+
+    async def mend_words(self, *, after: int, up_to: int | None) -> int:
+        """See the port."""
+        await self._unit.write(LOCK_CORPUS)  # nobody writes entries meanwhile
+        last = _LAST if up_to is None else up_to
+        rows = await self._fetch(_LIST_WITHOUT_WORDS, after=after, up_to=last)
+        if rows:
+            await self._index.mend([row.number for row in rows])
+            self._unit.wrote("entry.mend", f"words of {len(rows)} entries")
+        return len(rows)
 
     async def _fetch(self, query: NamedQuery, **values: Any) -> Sequence[Any]:
         """The rows of a statement, with the settings of maintenance from the first one of the transaction on."""

@@ -66,6 +66,7 @@ async def test_an_entry_that_its_own_words_or_vector_do_not_find_degrades_the_in
     assert answer.status_code == 200
     assert not checks["index"]["ok"]
     assert checks["index"]["found"] == "2 entries looked at, 1 are not found by their words"
+    assert "mnestic maintenance run monthly" in checks["index"]["remedy"]
 
 
 async def test_a_schema_of_another_version_is_down(

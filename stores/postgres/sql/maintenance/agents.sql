@@ -58,3 +58,11 @@ UPDATE mnestic.entry AS e SET merged_into = c.compressed_into
 SELECT number FROM mnestic.entry
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number > CAST(%(after)s AS bigint)
  ORDER BY number OFFSET CAST(%(skipped)s AS integer) LIMIT 1
+
+-- name: list_without_words
+-- Reads the entries between two numbers that full text search lacks words of.
+SELECT e.number FROM mnestic.entry AS e
+ WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.number > CAST(%(after)s AS bigint)
+   AND e.number <= CAST(%(up_to)s AS bigint) AND
+   -- include lacks_words
+ ORDER BY e.number

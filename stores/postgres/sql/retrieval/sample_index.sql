@@ -18,15 +18,12 @@ WITH agent AS MATERIALIZED (
        AND v.entry_number = e.number
 )
 SELECT count(*) AS entries,
-       count(*) FILTER (WHERE EXISTS (
-           SELECT FROM unnest(to_tsvector(CAST(language AS regconfig), mnestic.words_apart(content))) AS word
-            WHERE NOT EXISTS (
-                SELECT FROM mnestic.posting AS p
-                 WHERE p.tenant_id = %(tenant_id)s AND p.agent_id = sample.agent_id AND p.lexeme = word.lexeme
-                   AND p.entry_number = sample.number))) AS without_words,
+       count(*) FILTER (WHERE
+           -- include lacks_words
+       ) AS without_words,
        count(*) FILTER (WHERE vector IS NULL) AS without_vector,
        count(*) FILTER (WHERE l2_norm(vector) > 0 AND NOT EXISTS (
            SELECT FROM mnestic.nearest_vectors(
-               %(tenant_id)s, sample.agent_id, sample.active_model, vector, 20, sample.is_indexed) AS near
-            WHERE near.number = sample.number OR near.score >= - (vector <#> vector) - 0.001)) AS not_nearest
-  FROM sample
+               %(tenant_id)s, e.agent_id, e.active_model, vector, 20, e.is_indexed) AS near
+            WHERE near.number = e.number OR near.score >= - (vector <#> vector) - 0.001)) AS not_nearest
+  FROM sample AS e

@@ -1,0 +1,6 @@
+-- A fragment of other queries: whether full text search lacks a word of the entry e.
+EXISTS (SELECT FROM unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS word
+         WHERE NOT EXISTS (
+               SELECT FROM mnestic.posting AS p
+                WHERE p.tenant_id = %(tenant_id)s AND p.agent_id = e.agent_id AND p.lexeme = word.lexeme
+                  AND p.entry_number = e.number))
