@@ -61,8 +61,12 @@ def maintenance_activities(
     Without `embedders` entries get vectors of the local one.
     """
 
-    async def index(tenant_id: str, dry_run: bool) -> tuple[int, int]:
-        vectors = await asyncio.to_thread(index_vectors, admin_url, tenant_id, dry_run=dry_run)
+    async def index(tenant_id: str, agent_id: str | None, dry_run: bool) -> tuple[int, int]:
+        vectors = await asyncio.to_thread(
+            index_vectors, admin_url, tenant_id, agent_id=agent_id, dry_run=dry_run
+        )
+        if agent_id is not None:
+            return len(vectors.built), vectors.dropped
         records = await asyncio.to_thread(index_records, admin_url, tenant_id, dry_run=dry_run)
         return len(vectors.built) + len(records.built), vectors.dropped + records.dropped
 

@@ -235,7 +235,7 @@ class ReembedActivities:
             return None
         why = "it is too small for one now"
         try:
-            await self._index_vectors(params.tenant_id, params.dry_run)
+            await self._index_vectors(params.tenant_id, state.agent_id, params.dry_run)
         except UnavailableError:
             raise  # the next attempt may succeed
         except MnesticError as error:

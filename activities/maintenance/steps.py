@@ -26,8 +26,8 @@ from mnestic.memory.scope import EVERY_AGENT, Id
 
 log = logging.getLogger("mnestic.maintenance")
 BATCH = 200  # agents of one activity
-IndexVectors = Callable[[str, bool], Awaitable[tuple[int, int]]]
-"""Builds the vector indexes that the agents of a tenant lack, or in a dry run counts them; returns how many are built and dropped."""
+IndexVectors = Callable[[str, str | None, bool], Awaitable[tuple[int, int]]]
+"""Builds the indexes that a tenant lacks, or one agent of it, or in a dry run counts them; returns how many are built and dropped."""
 CALLS = "model_calls_estimated"
 """The count of a dry run that says how many calls of a chat model the run would make."""
 
@@ -119,12 +119,14 @@ class MaintenanceActivities:
     async def index(self, params: MaintenanceStep) -> StepResult:
         """Builds the indexes of vectors and records that are lacking, and drops those that are not worth their place.
 
-        A dry run counts them. Idempotent. Where this worker may not do it, that is the problem of the result.
+        For one agent it is that of its vectors alone. A dry run counts them. Idempotent. Where this worker may not do it, that is the problem of the result.
         """
         with failures():
             async with heartbeats():
                 try:
-                    built, dropped = await self._index_vectors(params.tenant_id, params.dry_run)
+                    built, dropped = await self._index_vectors(
+                        params.tenant_id, params.agent_id, params.dry_run
+                    )
                 except UnavailableError:
                     raise  # the next attempt may succeed
                 except MnesticError as error:

@@ -41,6 +41,7 @@ _PERIOD_SUMMARIES = "period summaries"  # runs that began before build none
 _DRY_RUN = (
     "dry run counts"  # dry runs that began before count no indexes, and no summaries of a model
 )
+_INDEXES_ONE = "index of one agent"  # runs for one agent that began before build no index
 _REFUSES_FUTURE = "no future"  # a run for the future that began before goes on
 _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
@@ -89,7 +90,7 @@ class Maintenance:
         if params.kind == "monthly":
             params = params.model_copy(update={"stage": "embeddings"})
             params = await self._in_batches(ReembedActivities.reembed, params)
-        if params.agent_id is None and is_counted:
+        if is_counted and (params.agent_id is None or workflow.patched(_INDEXES_ONE)):
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
         if params.kind == "monthly" and params.agent_id is None:
             params, _ = _with_result(params, await _run(VacuumActivities.vacuum, params))

@@ -55,7 +55,12 @@ class IndexedVectors:
 
 
 def index_vectors(
-    admin_url: str, tenant_id: str, *, at_least: int = INDEXED_FROM, dry_run: bool = False
+    admin_url: str,
+    tenant_id: str,
+    *,
+    agent_id: str | None = None,
+    at_least: int = INDEXED_FROM,
+    dry_run: bool = False,
 ) -> IndexedVectors:
     """Builds the indexes that large memories of a tenant lack, and drops those that are not worth their place.
 
@@ -64,6 +69,7 @@ def index_vectors(
     Args:
         admin_url: Of the owner of the tables.
         tenant_id: Whose agents they are.
+        agent_id: The one agent whose index is built, and none of another dropped; all by default.
         at_least: Entries from which on a memory gets an index.
         dry_run: Whether nothing is built or dropped; the result says what would be.
 
@@ -74,6 +80,9 @@ def index_vectors(
     """
     with index_session(admin_url, tenant_id) as owner:
         lacking, useless = _compare(owner, tenant_id, at_least=at_least)
+        if agent_id is not None:
+            lacking = [index for index in lacking if index.agent_id == agent_id]
+            useless = [name for name in useless if name in {index.name for index in lacking}]
         if not dry_run:
             _build(owner, lacking, useless)
         return IndexedVectors(built=tuple(lacking), dropped=len(useless))

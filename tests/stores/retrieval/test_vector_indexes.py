@@ -49,8 +49,10 @@ async def remember(memory: PostgresMemory, *, agent: str, entries: int) -> None:
         await embed(transaction, number=entries)
 
 
-async def build(url: str, *, dry_run: bool = False) -> Any:
-    return await asyncio.to_thread(index_vectors, url, TENANT, at_least=ENTRIES, dry_run=dry_run)
+async def build(url: str, *, agent_id: str | None = None, dry_run: bool = False) -> Any:
+    return await asyncio.to_thread(
+        index_vectors, url, TENANT, agent_id=agent_id, at_least=ENTRIES, dry_run=dry_run
+    )
 
 
 def there(url: str) -> list[Any]:
@@ -65,10 +67,13 @@ async def test_memories_that_are_large_get_an_index_once(
     await remember(remembering, agent="small", entries=ENTRIES // 2)
 
     dry, there_then = await build(own_url, dry_run=True), there(own_url)
-    first, second = await build(own_url), await build(own_url)
+    of_small = await build(own_url, agent_id="small")
+    first, second = await build(own_url, agent_id=AGENT), await build(own_url)
+    await build(own_url, agent_id="small")
 
     index = VectorIndex(TENANT, AGENT, NAME, 256)
     assert (dry.built, there_then) == ((index,), [])
+    assert of_small.built == ()
     assert first.built == (index,)
     assert (second.built, second.dropped) == ((), 0)
     assert there(own_url) == [(index.name, True)]

@@ -77,17 +77,21 @@ async def test_a_report_has_what_the_models_calls_took(
         async with make_maintenance_worker(client.temporal, settings, activities=activities):
             dry = await (await client.maintenance.start("nightly", dry_run=True)).result()
             asked = len(chat_server.requests)
+            of_ada = await (
+                await client.maintenance.start("nightly", agent_id="ada", dry_run=True)
+            ).result()
             report = await (await client.maintenance.start("nightly")).result()
 
     would = {"categories_rebuilt": 2, "categories_summarised": 2, "model_calls_estimated": 2}
     assert (dry.counts, asked) == (would, 0)
     (problem,) = dry.problems
     assert "indexes: MNESTIC_DATABASE_ADMIN_URL" in problem
+    assert of_ada.problems == (problem,)
     assert report.counts == {"categories_rebuilt": 2, "categories_summarised": 1, "agents_left": 1}
     assert (report.usage.calls, report.usage.tokens) == (1, 18)
     assert report.usage.cost_usd == Decimal("0.018")
     assert "1 of 1 model calls; agents left for the next run: 1 (bob)" in report.problems[0]
-    assert (await client.maintenance.list_reports())[0] == (report, dry)
+    assert (await client.maintenance.list_reports())[0] == (report, of_ada, dry)
     assert str(report.usage) == "model calls: 1, 18 tokens, 0.018 USD"
 
 
