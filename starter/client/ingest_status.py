@@ -24,6 +24,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.payloads.decoding import decoded
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.started_workflow import StartedWorkflow
+from mnestic.starter.task_queues import find_pollers
 
 Result = TypeVar("Result")
 # Failure types that say so, with how their texts begin; an older worker says the second.
@@ -113,7 +114,10 @@ async def _delay(
             why = failure.message.removeprefix(_PAUSED.get(kind, ""))
             return IngestDelay(why, is_paused)
     if any(datetime.now(UTC) - queued_at > patience for queued_at in _queued_since(description)):
-        why = f"no worker takes it from task queue {description.task_queue}; start one with `mnestic worker`"
+        queue = description.task_queue
+        why = f"no worker takes it from task queue {queue}; start one with `mnestic worker`"
+        if await find_pollers(temporal, queue):
+            why = f"the workers of task queue {queue} are busy, or have ended within five minutes"
         return IngestDelay(why, is_paused=False)
     return None
 

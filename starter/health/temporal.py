@@ -1,8 +1,5 @@
 """Checks of Temporal: its search attributes, the workers, and workflow tasks that keep failing."""
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -12,6 +9,7 @@ from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.health.findings import Finding, check_alone
 from mnestic.starter.jobs.failing_tasks import count_failing_workflows
 from mnestic.starter.settings import Settings
+from mnestic.starter.task_queues import find_pollers
 from mnestic.starter.wiring import Endpoints, connect_temporal
 
 REMEDY_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
@@ -45,7 +43,7 @@ async def _search_attributes(client: Client) -> tuple[Finding, ...]:
 
 async def _workers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
     queue = settings.task_queue
-    identities = await _pollers(client, queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+    identities = await find_pollers(client, queue)
     found = _describe(queue, identities)
     deployment = Deployment(client, settings=settings, address=endpoints.temporal_address)
     missing = await deployment.find_standstill()
@@ -58,7 +56,7 @@ async def _workers(client: Client, settings: Settings, endpoints: Endpoints) -> 
 
 async def _maintenance_workers(client: Client, settings: Settings) -> tuple[Finding, ...]:
     queue = maintenance_queue(settings.task_queue)
-    identities = await _pollers(client, queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
+    identities = await find_pollers(client, queue)
     finding = Finding(
         part="maintenance workers",
         ok=bool(identities),
@@ -66,14 +64,6 @@ async def _maintenance_workers(client: Client, settings: Settings) -> tuple[Find
         remedy="mnestic worker --serves maintenance, or `mnestic up`",
     )
     return (finding,)
-
-
-async def _pollers(client: Client, queue: str, kind: TaskQueueType.ValueType) -> tuple[str, ...]:
-    request = DescribeTaskQueueRequest(
-        namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-    )
-    answer = await client.workflow_service.describe_task_queue(request)
-    return tuple(poller.identity for poller in answer.pollers)
 
 
 def _describe(queue: str, identities: tuple[str, ...]) -> str:

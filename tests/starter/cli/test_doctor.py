@@ -9,7 +9,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from temporalio.worker import Worker
 
+from mnestic.memory.names import maintenance_queue
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from mnestic.starter.task_queues import find_pollers
 from mnestic.stores.postgres.schema import migrate
 from tests.starter.case_files import read_cases
 from tests.starter.cli.conftest import Ask, Cli
@@ -34,6 +39,21 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
     assert all(check["ok"] for check in checks.values())
     assert told.code == 0
     assert told.out.count("ok ") == len(checks)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_worker_of_maintenance_that_may_take_no_more_activities_counts(
+    ask: Ask, client: MnesticClient, settings: Settings
+) -> None:
+    queue = maintenance_queue(settings.task_queue)
+    async with Worker(client.temporal, task_queue=queue, no_remote_activities=True):
+        deadline = time.monotonic() + 30
+        while not await find_pollers(client.temporal, queue):
+            assert time.monotonic() < deadline  # its first poll is on its way
+        doctor = json.loads((await ask("doctor", "--json")).out)
+
+    checks = {check["part"]: check for check in doctor["checks"]}
+    assert checks["maintenance workers"]["ok"]
 
 
 @pytest.fixture
