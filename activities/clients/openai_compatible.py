@@ -16,7 +16,8 @@ from mnestic.activities.clients.openai_failures import translated_failures
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.language.sentences import cut_text
-from mnestic.memory.models.errors import ModelMisconfiguredError
+from mnestic.memory.language.terms import terms_of
+from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.messages import ChatMessage, ChatReply, Summary, TokenUsage
 from mnestic.memory.quotations import quoted
 
@@ -150,6 +151,10 @@ class OpenAISummariser:
             structured=_SummaryFormat,
         )
         text = cut_text(self._completions.read(answer, _SummaryFormat).summary, max_chars)
+        said = {term for turn in turns for term in terms_of(turn.content)}
+        if said and said.isdisjoint(terms_of(text)):
+            why = "its summary has no word of what was said"
+            raise ModelRefusedError(model=answer.model, why=why, usage=answer.usage)
         return Summary(text=text, model=answer.model, usage=answer.usage)
 
     @property

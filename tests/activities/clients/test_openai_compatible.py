@@ -87,6 +87,18 @@ async def test_a_summary_is_asked_for_as_structured_output(
     assert [json.loads(line) for line in lines] == [turn.model_dump() for turn in TURNS]
 
 
+@pytest.mark.parametrize("text", ["x", "N/A", "...", "No content was provided.", "它。"])
+async def test_a_summary_that_says_nothing_of_what_was_said_is_refused(
+    chat_server: Any, client: AsyncOpenAI, text: str
+) -> None:
+    chat_server.completes(json.dumps({"summary": text}))
+
+    with pytest.raises(ModelRefusedError, match="no word of what was said") as refused:
+        await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=200)
+
+    assert refused.value.usage == TokenUsage(input_tokens=11, output_tokens=7)
+
+
 async def test_a_long_summary_is_cut_at_a_sentences_end(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
