@@ -9,6 +9,7 @@ from typing import Protocol
 
 from mnestic.activities.maintenance.run_model import NO_MORE_CALLS
 from mnestic.activities.maintenance.steps import CALLS
+from mnestic.memory.errors import MnesticError
 from mnestic.memory.knowledge.world.period_summaries import (
     LEVELS,
     SummaryLevel,
@@ -57,7 +58,8 @@ class PeriodSummaryBuilder:
 
     Attributes:
         problems: The summaries that the model refused, and why.
-        left: How many summaries of a level are left if the model may not be asked any more.
+        stopped: Why the model is not asked any more.
+        left: How many summaries quote since then; the next run asks the model for them.
     """
 
     def __init__(
@@ -79,16 +81,13 @@ class PeriodSummaryBuilder:
             model: Summarises weeks, months and the life.
         """
         self.problems: list[str] = []
+        self.stopped: MnesticError | None = None
         self.left = 0
         self._begin, self._at = begin, at
         self._quoting, self._model, self._count_tokens = quoting, model, count_tokens
 
     async def build(self, *, above: int) -> Counter[str]:
-        """Builds what is due, or removes all if the agent has no more messages than `above`; returns the counts of a report.
-
-        Raises:
-            MnesticError: one of `NO_MORE_CALLS`; what is stored by then stays, and `left` is set.
-        """
+        """Builds what is due, or removes all if the agent has no more messages than `above`; returns the counts of a report."""
         if not await self._is_large(above):
             async with self._begin(write=True) as transaction:
                 return Counter(summaries_removed=await transaction.summaries.remove_all())
@@ -137,44 +136,40 @@ class PeriodSummaryBuilder:
                 sessions = await transaction.summaries.list_sessions(sessions[-1], limit=_SESSIONS)
 
     async def _build_all(self, nodes: Sequence[SummaryNode]) -> None:
-        for place, node in enumerate(nodes):
-            try:
-                await self._build(node)
-            except NO_MORE_CALLS:
-                self.left = len(nodes) - place
-                raise
-            except ModelRefusedError as error:
-                name = name_of(node.level, node.starts_at, node.session_id)
-                self.problems.append(f"summary of {name}: {error}")
+        for node in nodes:
+            await self._build(node)
 
     async def _build(self, node: SummaryNode) -> None:
         read, answers = _PartDigest(), list[Summary]()
         text = await self._text(node, read, answers)
+        is_left = self.stopped is not None and node.level != "session"
+        self.left += is_left
         async with self._begin(write=True) as transaction:
             built = node._replace(digest=read.digest())
             tokens = self._count_tokens(text)
-            await transaction.summaries.put(built, text, tokens=tokens, at=self._at)
-            if self._model is not None and node.level != "session":
+            await transaction.summaries.put(
+                built, text, tokens=tokens, at=self._at, is_left=is_left
+            )
+            if self._model is not None:
                 for answer in answers:
                     await self._model.keep(transaction, answer)
 
     async def _text(self, node: SummaryNode, read: "_PartDigest", answers: list[Summary]) -> str:
-        """The summary of a node, in as many steps as its length needs; notes what it has read and was answered."""
+        """The summary of a node, in as many steps as its length needs; notes what it has read and what the model answered."""
+        written: list[str] = []
         lines: list[str] = []
         async for part in self._parts(node):
             read.add(part)
             new = _lines(node, part)
             if lines and _length(lines) + _length(new) > _CHARS_AT_ONCE:
-                answers.append(await self._summarise(lines, node))
+                written.append(await self._summarise(lines, node, answers))
                 lines = []
             lines += new
-        answers.append(await self._summarise(lines, node))
-        last = answers[:]
-        while len(last) > 1:
-            written = [line for answer in last for line in answer.text.splitlines()]
-            last = [await self._summarise(some, node) for some in _chunks(written)]
-            answers += last
-        return last[0].text
+        written.append(await self._summarise(lines, node, answers))
+        while len(written) > 1:
+            again = [line for text in written for line in text.splitlines()]
+            written = [await self._summarise(some, node, answers) for some in _chunks(again)]
+        return written[0]
 
     async def _parts(self, node: SummaryNode) -> AsyncIterator[SummaryPart]:
         after = None
@@ -186,12 +181,24 @@ class PeriodSummaryBuilder:
                 yield part
             after, more = parts[-1] if parts else None, len(parts) == _PARTS
 
-    async def _summarise(self, lines: Sequence[str], node: SummaryNode) -> Summary:
+    async def _summarise(
+        self, lines: Sequence[str], node: SummaryNode, answers: list[Summary]
+    ) -> str:
+        """A summary by the model, if it may be asked and does not refuse; else a quoting one."""
         turns = [ChatMessage(role="user", content=line) for line in lines]
         most = _MOST_CHARS[node.level]
-        if self._model is None or node.level == "session" or not turns:
-            return await self._quoting.summarise(turns, max_chars=most)
-        return await self._model.summarise(turns, max_chars=most)
+        if self._model is not None and self.stopped is None and node.level != "session" and turns:
+            try:
+                answers.append(await self._model.summarise(turns, max_chars=most))
+                return answers[-1].text
+            except NO_MORE_CALLS as error:
+                self.stopped = error
+            except ModelRefusedError as error:
+                name = name_of(node.level, node.starts_at, node.session_id)
+                self.problems.append(f"summary of {name}: {error}")
+        if node.level != "session":  # what a model wrote names no speaker
+            turns = [turn.model_copy(update={"role": "assistant"}) for turn in turns]
+        return (await self._quoting.summarise(turns, max_chars=most)).text
 
 
 class _PartDigest:

@@ -11,7 +11,7 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
-from mnestic.activities.maintenance.run_model import NO_MORE_CALLS, RunModel
+from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import (
     MaintenanceStep,
     StepResult,
@@ -45,7 +45,7 @@ class PeriodSummaryActivities:
 
     @activity.defn(name="mnestic.summarise_periods")
     async def summarise(self, params: MaintenanceStep) -> StepResult:
-        """Builds what is due, agent by agent; what the model is not asked for any more is left, and the result says so.
+        """Builds what is due, agent by agent; what the model is not asked for any more quotes, and the result says so.
 
         Idempotent: a summary is built once from the same messages, and what another attempt has built is counted too.
         """
@@ -82,11 +82,10 @@ class PeriodSummaryActivities:
         above = policy.nightly.summarise_above_messages
         if params.dry_run:
             return StepResult(counts=await builder.count_due(above=above))
-        try:
-            counts = await builder.build(above=above)
-        except NO_MORE_CALLS as error:
-            counts = await builder.count_built() + Counter(summaries_left=builder.left)
-            why = f"{error}; summaries left for the next run: {builder.left}, and those above them"
+        counts = await builder.build(above=above)
+        if builder.stopped is not None:
+            counts += Counter(summaries_left=builder.left)
+            why = f"{builder.stopped}; summaries that quote until the next run: {builder.left}"
             builder.problems.append(why)
         problems = tuple(f"agent {agent_id}: {problem}" for problem in builder.problems)
         return StepResult(counts=counts, problems=problems)

@@ -117,10 +117,13 @@ class PeriodSummaryStore(Protocol):
         """What a summary is to be made of, in the order of time, from the part after another."""
         ...
 
-    async def put(self, node: SummaryNode, text: str, *, tokens: int, at: datetime) -> bool:
+    async def put(
+        self, node: SummaryNode, text: str, *, tokens: int, at: datetime, is_left: bool = False
+    ) -> bool:
         """Stores a summary; returns False, and stores nothing, if what it is to be made of has changed since.
 
-        A node without messages is removed, and with it what was made of it.
+        A node without messages is removed, and with it what was made of it. One that is left counts as changed, so that the next
+        run builds it again.
         """
         ...
 

@@ -74,7 +74,9 @@ class PostgresPeriodSummaryStore:
             rows = await self._unit.fetch(_BELOW, below=_below(node.level), **values)
         return tuple(SummaryPart(row.at, row.key, row.text, row.mark) for row in rows)
 
-    async def put(self, node: SummaryNode, text: str, *, tokens: int, at: datetime) -> bool:
+    async def put(
+        self, node: SummaryNode, text: str, *, tokens: int, at: datetime, is_left: bool = False
+    ) -> bool:
         """See the port."""
         await self._unit.write(ADD_CORPUS)
         await self._unit.write(LOCK_CORPUS)  # who changes a message or a fact holds it too
@@ -85,6 +87,8 @@ class PostgresPeriodSummaryStore:
         if node not in changed:
             return False
         values = {**node._asdict(), "text": text, "tokens": tokens, "at": at}
+        if is_left:  # no parts have this digest, so the next run builds it again
+            values["digest"] = f"left:{node.digest}"
         await self._unit.write(_REMOVE, **values)
         if node.messages:
             await self._unit.write(_ADD, **values)

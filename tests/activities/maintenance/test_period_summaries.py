@@ -309,16 +309,40 @@ async def test_a_model_writes_weeks_months_and_the_life_as_far_as_the_budget_of_
     rest = await build(summariser=model)
 
     assert would.counts == {"summaries_built": 7, "model_calls_estimated": 5}
-    assert first.counts == {"summaries_built": 5, "summaries_left": 1}
+    assert first.counts == {"summaries_built": 7, "summaries_left": 2}
     (problem,) = first.problems
-    assert "3 model calls" in problem
-    assert "life" not in begun
+    assert "3 model calls; summaries that quote until the next run: 2" in problem
+    assert begun["week 2029-05-07"] == "Mara tends her house."
+    assert "assistant: Mara tends her house." in begun["life"]  # it quotes the months
     assert rest == StepResult(counts={"summaries_built": 7})
     texts = await summaries()
     assert texts["life"] == texts["week 2029-05-07"] == "Mara tends her house."
     assert texts["session s1 2029-05-07"] == "Mara: We planted 12 roses in the garden."
     async with begin("*", write=False) as transaction:
         assert (await transaction.usage.sum_by_run(run_name("nightly", NIGHT))).calls == 5
+
+
+async def test_a_summary_that_the_model_has_no_words_for_or_no_budget_for_quotes(
+    ada: MemoryClient, build: Build, openai: AsyncOpenAI, chat_server: Any, summaries: Names
+) -> None:
+    await say(ada, BOILER)
+    chat_server.completes(json.dumps({"summary": "x"}))
+    model = OpenAISummariser(openai, model="small")
+    quoted = dict.fromkeys(("life", *OTHERS), "Mara: The plumber mended the boiler.")
+
+    none = await build(summariser=model, calls=0)
+    without = await summaries()
+    refused = await build(summariser=model)
+    again = await build(summariser=model)
+
+    assert none.counts == {"summaries_built": 4, "summaries_left": 3}
+    assert without == quoted == await summaries()
+    assert len(refused.problems) == 3
+    assert (
+        "month 2029-06: model served-model-0613 refused: its summary has no word"
+        in refused.problems[1]
+    )
+    assert (again.problems, len(chat_server.requests)) == ((), 3)
 
 
 async def test_what_expires_or_has_an_end_is_in_no_summary(
