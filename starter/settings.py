@@ -78,7 +78,8 @@ class Settings(BaseSettings):
     )
     backup_directory: Path | None = Field(
         None,
-        description="Folder of backups, for `mnestic backup` and the Schedule of the same name; default: none, no Schedule",
+        description="Folder of backups, for `mnestic backup` and the Schedule of the same name; default: no Schedule, and with the "
+        "embedded runtime a folder beside the data directory, whose name ends with -backups",
     )
     temporal_address: str | None = Field(
         None,

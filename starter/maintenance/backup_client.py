@@ -283,17 +283,32 @@ class _Steps:
         self._is_over.set()
 
 
+def find_backup_directory(settings: Settings) -> Path | None:
+    """The folder of backups: the one that settings name, or of the embedded runtime one beside its data directory."""
+    data_dir = settings.data_dir.expanduser().absolute()
+    beside = None if settings.database_url else data_dir.with_name(f"{data_dir.name}-backups")
+    return settings.backup_directory or beside
+
+
+def shares_disk(settings: Settings) -> bool:
+    """Whether the folder of backups is on the disk of the embedded runtime's data."""
+    folder = find_backup_directory(settings)
+    if settings.database_url or folder is None:
+        return False
+    return folder.stat().st_dev == settings.data_dir.expanduser().stat().st_dev
+
+
 def open_backups(settings: Settings, *, on_table: OnTable | None = None) -> BackupClient:
-    """The backups in the folder and of the database that settings name.
+    """The backups of the database that settings name, in their folder, or of the embedded runtime beside its data directory.
 
     Raises:
-        ConfigurationError: they name no folder.
+        ConfigurationError: they name no folder, and the database is not the embedded one.
         UnavailableError: they name no database, and no runtime is up.
     """
     _, admin_url = find_database(settings)
     return BackupClient(
         admin_url.get_secret_value(),
-        settings.backup_directory,
+        find_backup_directory(settings),
         tenant_id=settings.tenant_id,
         on_table=on_table,
     )

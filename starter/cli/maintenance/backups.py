@@ -27,7 +27,10 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 Directory = Annotated[
-    Path | None, typer.Option(help="Folder of backups; default: MNESTIC_BACKUP_DIRECTORY.")
+    Path | None,
+    typer.Option(
+        help="Folder of backups; default: MNESTIC_BACKUP_DIRECTORY, or beside the data of the embedded runtime."
+    ),
 ]
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="The backup, as `mnestic backup list` has it.")
@@ -62,7 +65,13 @@ def create(
         removed = await backups.prune(keep=keep, all_tenants=all_tenants) if keep else 0
         return made, removed
 
+    from mnestic.starter.maintenance.backup_client import find_backup_directory, shares_disk
+
     made, removed = _with_backups(work, directory, doing="Backing up")
+    settings = command_settings(backup_directory=directory)
+    if shares_disk(settings):
+        where = find_backup_directory(settings)
+        print_warning(f"{where} is on the same disk as the data, and would be lost with it")
     if as_json:
         print_json(_document(made) | {"removed": removed})
         return
@@ -153,6 +162,7 @@ def restore(
         out.print(done, soft_wrap=True)
     for problem in restored.problems:
         print_warning(problem)
+    print_warning("API keys are in no backup: those of this database stay as they are")
     if restored.forgotten_since:
         topics = counted(restored.forgotten_since, "topics")
         print_warning(f"what was forgotten since this backup is back ({topics}); forget it again")

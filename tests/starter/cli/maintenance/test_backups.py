@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from mnestic.starter.embedded.state import RuntimeState, write_state
 from tests.starter.cli.conftest import Cli
 
 
@@ -43,7 +44,26 @@ def test_a_backup_is_made_listed_verified_and_restored(backup: Cli, wired: Cli) 
     assert restored.out == (
         f"Restored tenant {listed['tenant_id']} from {listed['id']}: {listed['rows']} rows; indexes built: 0.\n"
     )
+    assert "API keys are in no backup" in restored.err
     assert [entry["content"] for entry in entries] == ["The ferry leaves at nine."]
+
+
+def test_of_the_embedded_runtime_the_folder_is_beside_its_data(
+    wired: Cli, servers: RuntimeState, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    write_state(data, servers)
+    for name in ("MNESTIC_DATABASE_URL", "MNESTIC_DATABASE_ADMIN_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MNESTIC_DATA_DIR", str(data))
+
+    made = wired("backup", "create")
+    (listed,) = wired("backup", "list", "--json").document["backups"]
+
+    assert (made.code, made.out.startswith(listed["id"])) == (0, True)
+    assert (tmp_path / "data-backups" / listed["id"] / "manifest.json").exists()
+    assert f"{tmp_path / 'data-backups'} is on the same disk as the data" in made.err
 
 
 def test_without_a_folder_the_command_says_what_to_set(
