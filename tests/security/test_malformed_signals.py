@@ -72,7 +72,7 @@ def job_of(stranger: Stranger) -> str:
 
 @pytest.mark.usefixtures("worker")
 async def test_a_job_refuses_whatever_is_malformed_says_why_and_resumes(
-    client: MnesticClient,
+    client: MnesticClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     stranger = await started(client)
     await until_state(client, job_of(stranger))
@@ -81,6 +81,7 @@ async def test_a_job_refuses_whatever_is_malformed_says_why_and_resumes(
         await stranger.signal("resume", ANY[label])
     await stranger.signal("pause", [json_of('"secret"')])
     told = (await stranger.handle.query("status"))["refused"]
+    logged = [one for one in caplog.records if one.levelname == "WARNING"]
     await stranger.send_everything()
     status = await stranger.handle.query("status")
     await stranger.signal("pause", [NULL])  # which other languages send for nothing
@@ -96,6 +97,8 @@ async def test_a_job_refuses_whatever_is_malformed_says_why_and_resumes(
         "resume: signal resume takes a ResumeRequest: request_id: Input should be a valid string",
         "pause: signal pause takes no argument",
     ]
+    assert [(one.name, one.message) for one in logged] == [("mnestic.signals", "signal refused")]
+    assert vars(logged[0])["workflow_id"] == stranger.handle.id
     assert (status["state"], status["waits"], paused) == ("waiting", 1, "paused")
     assert len(status["refused"]) == 20
     assert receipt is not None

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from mnestic.workflows.refused_signals import RefusedSignals
+
 _MAX_REFUSALS = 20
 # Characters; a new run carries the messages, and the status shows them.
-_LONGEST_ID, _LONGEST_WHY = 256, 500
+_LONGEST_ID, _LONGEST_WHY, _LONGEST_LOGGED = 256, 500, 64
 _AWAITED_REFUSALS = (
     "refusals-heard"  # the patch: runs before it forget refusals that an update has not heard
 )
@@ -23,7 +25,7 @@ class Refusals:
 
     def __init__(self, messages: tuple[str, ...]) -> None:
         """Begins with the messages of an earlier run."""
-        self.messages = messages
+        self.messages, self._log = messages, RefusedSignals()
         self._failures: dict[str, ApplicationError] = {}
         self._awaited: Counter[str] = Counter()  # how many updates of a request wait for an answer
         self._left: set[str] = set()  # updates whose senders no longer wait
@@ -54,7 +56,7 @@ class Refusals:
     def add(self, request_id: str, why: str) -> None:
         """Adds the reason to the status, since a signal gets no answer. It may quote the payload, so it is not logged."""
         named = _cut(request_id, _LONGEST_ID)
-        workflow.logger.warning("signal refused", extra={"request_id": named})
+        self._log.note(request_id=_cut(request_id, _LONGEST_LOGGED))
         self.messages = (*self.messages, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_MAX_REFUSALS:]
 
     def note(self, request_id: str, failure: ApplicationError) -> None:

@@ -17,6 +17,7 @@ from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
 from mnestic.workflows.calls import run_activity
 from mnestic.workflows.handlers import answer_query, take_signal, takes_input
 from mnestic.workflows.ownership import require_own_tenant
+from mnestic.workflows.refused_signals import RefusedSignals
 
 _STEP = timedelta(minutes=5)
 _LOST = timedelta(
@@ -42,6 +43,7 @@ class IngestMessages:
         self._idle: dict[
             str, int
         ] = {}  # by work that found nothing: the signals that had come before
+        self._refused = RefusedSignals()
         take_signal(MORE, self._on_more, refuse=self._refuse)
         answer_query(LEARNED, lambda: self._learned)
 
@@ -65,7 +67,7 @@ class IngestMessages:
         self._announced += 1
 
     def _refuse(self, why: str) -> None:
-        workflow.logger.warning("signal refused", extra={"why": why})
+        self._refused.note(why=why)
 
     async def _repeat(self, work: Callable[[], Awaitable[int]]) -> None:
         """Repeats a work, and waits while nothing is left for it, until the other has nothing left too."""
