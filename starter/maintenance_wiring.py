@@ -50,6 +50,7 @@ def maintenance_activities(
     *,
     admin_url: str,
     backup_directory: Path | None = None,
+    backup_key: bytes | None = None,
     summariser: Summariser | None = None,
     embedders: Embedders | None = None,
     limits: ModelCallLimits | None = None,
@@ -74,7 +75,7 @@ def maintenance_activities(
         return await asyncio.to_thread(vacuum_database, admin_url, policy, dry_run=dry_run)
 
     def backups_of(tenant_id: str) -> BackupStore:
-        return BackupClient(admin_url, backup_directory, tenant_id=tenant_id)
+        return BackupClient(admin_url, backup_directory, tenant_id=tenant_id, key=backup_key)
 
     maintenance = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
     backups = BackupActivities(memory, open_backups=backups_of)

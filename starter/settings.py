@@ -81,6 +81,10 @@ class Settings(BaseSettings):
         description="Folder of backups, for `mnestic backup` and the Schedule of the same name; default: no Schedule, and with the "
         "embedded runtime a folder beside the data directory, whose name ends with -backups",
     )
+    backup_key_file: Path | None = Field(
+        None,
+        description="File with 32 bytes in base64 that backups are encrypted with; default: they are not",
+    )
     temporal_address: str | None = Field(
         None,
         validation_alias="TEMPORAL_ADDRESS",

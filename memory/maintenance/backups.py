@@ -15,8 +15,8 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.scope import Id
 
-FORMAT = 1
-"""The version of the layout of a backup that this code writes."""
+FORMAT, ENCRYPTED_FORMAT = 1, 2
+"""The versions of the layout of a backup that this code writes: plain, and encrypted."""
 _ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
 _SHA256 = StringConstraints(pattern="^[0-9a-f]{64}$")
 _NAME = StringConstraints(pattern="^[a-z_][a-z0-9_]{0,62}$")
@@ -47,7 +47,7 @@ class BackupTable(DeferredModel):
 
 
 class BackupManifest(DeferredModel):
-    """What a backup holds. `tenant_id` is None if it is of the whole database."""
+    """What a backup holds. `tenant_id` is None if it is of the whole database. It is not encrypted itself."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -60,6 +60,11 @@ class BackupManifest(DeferredModel):
     tenants: tuple[Id, ...]
     tables: tuple[BackupTable, ...]
     sequences: dict[Name, int]
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the files of its tables are encrypted."""
+        return self.format == ENCRYPTED_FORMAT
 
     @property
     def rows(self) -> int:

@@ -4,6 +4,8 @@ It needs the owner of the tables and a folder, and no Temporal.
 """
 
 import asyncio
+import base64
+import binascii
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -28,7 +30,7 @@ from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores.postgres.jobs.record_indexes import index_records
 from mnestic.stores.postgres.maintenance.backup_creation import count_rows, create_backup
 from mnestic.stores.postgres.maintenance.backup_files import Step
-from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
+from mnestic.stores.postgres.maintenance.backup_folder import KEY_SETTING, BackupFolder
 from mnestic.stores.postgres.maintenance.backup_restore import restore_rows
 from mnestic.stores.postgres.maintenance.backup_verification import at_this_schema, verify_backup
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
@@ -36,6 +38,7 @@ from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 Result = TypeVar("Result")
 OnTable = Callable[[str], None]
 """Gets the name of each table when its turn comes."""
+_KEY_BYTES = 32  # of AES-256
 log = logging.getLogger("mnestic.maintenance")
 
 
@@ -48,6 +51,7 @@ class BackupClient(ChecksTexts):
         directory: Path | None,
         *,
         tenant_id: str,
+        key: bytes | None = None,
         on_table: OnTable | None = None,
     ) -> None:
         """Names the database and the folder.
@@ -56,6 +60,7 @@ class BackupClient(ChecksTexts):
             admin_url: Of the owner of the tables.
             directory: The folder; it is made when the first backup is.
             tenant_id: The tenant.
+            key: What new backups are encrypted with, and encrypted ones are read with.
             on_table: Is called in another thread.
 
         Raises:
@@ -65,7 +70,7 @@ class BackupClient(ChecksTexts):
         if directory is None:
             why = "is not set, so there is no folder for backups; set it"
             raise ConfigurationError(setting=environment_name("backup_directory"), why=why)
-        self._admin_url, self._folder = admin_url, BackupFolder(directory)
+        self._admin_url, self._folder = admin_url, BackupFolder(directory, key=key)
         self._tenant_id = check_id(tenant_id, what="tenant")
         self._on_table = on_table
 
@@ -290,6 +295,28 @@ def find_backup_directory(settings: Settings) -> Path | None:
     return settings.backup_directory or beside
 
 
+def read_backup_key(settings: Settings) -> bytes | None:
+    """The key that backups are encrypted with; None if they are not.
+
+    Raises:
+        ConfigurationError: its file cannot be read, or has no key.
+    """
+    path = settings.backup_key_file
+    if path is None:
+        return None
+    try:
+        key = base64.b64decode(path.expanduser().read_bytes().strip(), validate=True)
+    except OSError as error:
+        why = f"{path} cannot be read: {error.strerror}"
+        raise ConfigurationError(setting=KEY_SETTING, why=why) from None
+    except binascii.Error:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        why = f"{path} has no key: 32 bytes in base64, such as `openssl rand -base64 32` makes"
+        raise ConfigurationError(setting=KEY_SETTING, why=why)
+    return key
+
+
 def shares_disk(settings: Settings) -> bool:
     """Whether the folder of backups is on the disk of the embedded runtime's data."""
     folder = find_backup_directory(settings)
@@ -302,7 +329,7 @@ def open_backups(settings: Settings, *, on_table: OnTable | None = None) -> Back
     """The backups of the database that settings name, in their folder, or of the embedded runtime beside its data directory.
 
     Raises:
-        ConfigurationError: they name no folder, and the database is not the embedded one.
+        ConfigurationError: they name no folder, and the database is not the embedded one; or the key cannot be read.
         UnavailableError: they name no database, and no runtime is up.
     """
     _, admin_url = find_database(settings)
@@ -310,5 +337,6 @@ def open_backups(settings: Settings, *, on_table: OnTable | None = None) -> Back
         admin_url.get_secret_value(),
         find_backup_directory(settings),
         tenant_id=settings.tenant_id,
+        key=read_backup_key(settings),
         on_table=on_table,
     )

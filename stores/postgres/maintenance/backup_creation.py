@@ -1,13 +1,12 @@
 """Backing up: all tables as they are at one moment, into a folder of their own."""
 
 from datetime import datetime
-from pathlib import Path
 
 from psycopg import IsolationLevel, sql
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.maintenance.backups import BackupManifest
-from mnestic.stores.postgres.maintenance.backup_files import Step, write_table
+from mnestic.memory.maintenance.backups import ENCRYPTED_FORMAT, FORMAT, BackupManifest
+from mnestic.stores.postgres.maintenance.backup_files import BackupFiles, Step, write_table
 from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
 from mnestic.stores.postgres.maintenance.backup_tables import (
     list_copied_tables,
@@ -49,7 +48,8 @@ def create_backup(
         if tenant_id is None:
             _require_all_tenants(owner)
         with owner.transaction():
-            manifest = copy_tables(owner, staging, backup_id, tenant_id=tenant_id, step=step)
+            files = folder.new_files(staging, backup_id)
+            manifest = copy_tables(owner, files, tenant_id=tenant_id, step=step)
         folder.complete(staging, manifest)
     return manifest
 
@@ -75,9 +75,9 @@ def count_rows(admin_url: str, *, tenant_id: str) -> dict[str, int]:
 
 
 def copy_tables(
-    owner: Owner, staging: Path, backup_id: str, *, tenant_id: str | None, step: Step
+    owner: Owner, files: BackupFiles, *, tenant_id: str | None, step: Step
 ) -> BackupManifest:
-    """Copies the tables as they are at the beginning of a transaction into a folder, and describes them.
+    """Copies the tables as they are at the beginning of a transaction into files, and describes them.
 
     Raises:
         OSError: the folder cannot be written.
@@ -86,12 +86,13 @@ def copy_tables(
     (moment,) = fetch_rows(owner, _NOW)
     tenants = fetch_rows(owner, _TENANTS, of_tenant=tenant_id)
     tables = [
-        write_table(owner, table, staging, tenant_id=tenant_id, step=step)
+        write_table(owner, table, files, tenant_id=tenant_id, step=step)
         for table in list_copied_tables(owner)
     ]
     created_at: datetime = moment.now
     return BackupManifest(
-        id=backup_id,
+        format=FORMAT if files.key is None else ENCRYPTED_FORMAT,
+        id=files.backup_id,
         created_at=created_at,
         schema_revision=moment.revision,
         postgres_version=moment.postgres.partition(" ")[0],

@@ -2,14 +2,17 @@
 
 import gzip
 import hashlib
+import io
 import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO, NamedTuple
 
 from mnestic.memory.maintenance.backups import BackupTable, file_of
 from mnestic.stores.postgres.maintenance.backup_tables import CopiedTable, copy_out
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner
+from mnestic.stores.postgres.maintenance.sealed_files import SealedReader, SealedWriter
 
 _LEVEL = 4  # of gzip: of vectors a third of the time of level 6 and a twelfth of 9, files 6 and 11 % larger
 _BUFFER_BYTES = 1 << 20
@@ -53,29 +56,54 @@ class _HashedFile(RowDigest):
         os.fsync(self._file.fileno())
 
 
+class BackupFiles(NamedTuple):
+    """The files of a backup: their folder, and the key that they are encrypted with, if they are."""
+
+    folder: Path
+    backup_id: str
+    key: bytes | None
+
+    def sealed(self, file: _HashedFile, table: str) -> SealedWriter | nullcontext[_HashedFile]:
+        """What encrypts the file of a table, until the end of the block."""
+        if self.key is None:
+            return nullcontext(file)
+        return SealedWriter(file, self.key, name=f"{self.backup_id}/{table}")
+
+    def opened(self, file: BinaryIO, table: str) -> BinaryIO | io.BufferedReader:
+        """What reads the file of a table."""
+        if self.key is None:
+            return file
+        return io.BufferedReader(
+            SealedReader(file, self.key, name=f"{self.backup_id}/{table}"), _BUFFER_BYTES
+        )
+
+
 def write_table(
-    owner: Owner, table: CopiedTable, folder: Path, *, tenant_id: str | None, step: Step
+    owner: Owner, table: CopiedTable, files: BackupFiles, *, tenant_id: str | None, step: Step
 ) -> BackupTable:
     """Copies a table into its file, and describes it.
 
     Raises:
         OSError: the file cannot be written.
     """
-    with (folder / file_of(table.name)).open("xb") as file:
-        compressed = _HashedFile(file)
-        with gzip.GzipFile(
-            filename="", mode="wb", compresslevel=_LEVEL, fileobj=compressed, mtime=0
-        ) as out:
+    with (files.folder / file_of(table.name)).open("xb") as file:
+        written = _HashedFile(file)
+        with (
+            files.sealed(written, table.name) as compressed,
+            gzip.GzipFile(
+                filename="", mode="wb", compresslevel=_LEVEL, fileobj=compressed, mtime=0
+            ) as out,
+        ):
             rows, text = digest_table(owner, table, tenant_id=tenant_id, step=step, out=out)
-        compressed.flush()
+        written.flush()
     return BackupTable(
         name=table.name,
         columns=table.columns,
         rows=rows,
         bytes=text.bytes,
         sha256=text.sha256,
-        file_bytes=compressed.bytes,
-        file_sha256=compressed.sha256,
+        file_bytes=written.bytes,
+        file_sha256=written.sha256,
     )
 
 
@@ -108,13 +136,16 @@ def digest_table(
         return cursor.rowcount, digest
 
 
-def read_rows(folder: Path, table: BackupTable, *, tenant_id: str | None) -> Iterator[bytes]:
+def read_rows(files: BackupFiles, table: BackupTable, *, tenant_id: str | None) -> Iterator[bytes]:
     """The text of a table's rows in large pieces: of all, or of one tenant.
 
     Raises:
         OSError: the file cannot be read.
     """
-    with gzip.open(folder / table.file, "rb") as file:
+    with (
+        (files.folder / table.file).open("rb") as stored,
+        gzip.open(files.opened(stored, table.name), "rb") as file,
+    ):
         if tenant_id is None:
             while chunk := file.read(_BUFFER_BYTES):
                 yield chunk

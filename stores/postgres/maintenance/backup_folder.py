@@ -25,15 +25,16 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.memory.maintenance.backups import (
-    FORMAT,
+    ENCRYPTED_FORMAT,
     Backup,
     BackupManifest,
     check_backup_id,
     is_backup_id,
 )
 from mnestic.memory.validation import problem_of
+from mnestic.stores.postgres.maintenance.backup_files import BackupFiles
 
-SETTING = "MNESTIC_BACKUP_DIRECTORY"
+SETTING, KEY_SETTING = "MNESTIC_BACKUP_DIRECTORY", "MNESTIC_BACKUP_KEY_FILE"
 _MANIFEST, _VERIFIED, _LOCK = "manifest.json", "verified.json", ".lock"
 _WAIT_S = 1.0
 log = logging.getLogger("mnestic.maintenance")
@@ -51,13 +52,14 @@ class _Verification(DeferredModel):
 class BackupFolder:
     """The backups in a folder."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, key: bytes | None = None) -> None:
         """Names the folder, which is made when the first backup is.
 
         Args:
             path: The folder.
+            key: What new backups are encrypted with, and encrypted ones are read with.
         """
-        self.path = path.absolute()
+        self.path, self._key = path.absolute(), key
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -148,17 +150,29 @@ class BackupFolder:
         except ValidationError as error:
             why = f"its manifest cannot be read: {problem_of(error)}"
             raise BackupDamagedError(backup_id=backup_id, why=why) from None
-        if manifest.format > FORMAT:
-            why = f"has format {manifest.format}, this version reads {FORMAT}; install a newer one"
+        if manifest.format > ENCRYPTED_FORMAT:
+            why = f"has format {manifest.format}, this version reads {ENCRYPTED_FORMAT}; install a newer one"
             raise InvalidInputError(what=f"backup {backup_id}", why=why)
         if manifest.id != backup_id:
             why = f"its manifest is of backup {manifest.id}"
             raise BackupDamagedError(backup_id=backup_id, why=why)
         return Backup(manifest=manifest, verified_at=_verified_at(folder, text))
 
-    def folder_of(self, manifest: BackupManifest) -> Path:
-        """Where the files of a backup are."""
-        return self.path / manifest.id
+    def new_files(self, staging: Path, backup_id: str) -> BackupFiles:
+        """The files of a backup that is made in a folder."""
+        return BackupFiles(staging, backup_id, self._key)
+
+    def files_of(self, manifest: BackupManifest) -> BackupFiles:
+        """The files of a backup.
+
+        Raises:
+            ConfigurationError: they are encrypted, and there is no key.
+        """
+        key = self._key if manifest.is_encrypted else None
+        if manifest.is_encrypted and key is None:
+            why = f"is not set, and backup {manifest.id} is encrypted; name the file of its key"
+            raise ConfigurationError(setting=KEY_SETTING, why=why)
+        return BackupFiles(self.path / manifest.id, manifest.id, key)
 
     def note_verified(self, manifest: BackupManifest, *, at: datetime) -> None:
         """Notes that a backup was verified.
@@ -166,7 +180,7 @@ class BackupFolder:
         Raises:
             ConfigurationError: the folder cannot be written.
         """
-        folder = self.folder_of(manifest)
+        folder = self.path / manifest.id
         with self._writing():
             of = hashlib.sha256((folder / _MANIFEST).read_bytes()).hexdigest()
             note = _Verification(at=at, manifest_sha256=of)

@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
@@ -13,7 +12,7 @@ from psycopg import sql
 
 from mnestic.memory.errors import BackupDamagedError, MemoryExistsError, UnavailableError
 from mnestic.memory.maintenance.backups import BackupManifest
-from mnestic.stores.postgres.maintenance.backup_files import Step, read_rows
+from mnestic.stores.postgres.maintenance.backup_files import BackupFiles, Step, read_rows
 from mnestic.stores.postgres.maintenance.backup_tables import (
     CopiedTable,
     advance_sequences,
@@ -52,7 +51,7 @@ class RestoredRows(NamedTuple):
 def restore_rows(
     admin_url: str,
     manifest: BackupManifest,
-    files: Path,
+    files: BackupFiles,
     *,
     tenant_id: str | None,
     replace: bool,
@@ -65,7 +64,7 @@ def restore_rows(
     Args:
         admin_url: Of the owner of the tables.
         manifest: Of the backup, which is of this code's schema, and whose files were checked.
-        files: The folder of its files.
+        files: Its files.
         tenant_id: The tenant, or None for all.
         replace: Whether what is there may be replaced.
         step: Is called again and again.
@@ -99,14 +98,14 @@ def restore_rows(
 
 
 def load_rows(
-    owner: Owner, manifest: BackupManifest, files: Path, *, tenant_id: str | None, step: Step
+    owner: Owner, manifest: BackupManifest, files: BackupFiles, *, tenant_id: str | None, step: Step
 ) -> int:
     """Copies the rows of a backup into tables that have no such rows; returns how many.
 
     Args:
         owner: Within a transaction, in which row-level security does not hold for it.
         manifest: Of the backup.
-        files: The folder of its files.
+        files: Its files.
         tenant_id: The tenant, or None for all that it has.
         step: Is called again and again.
 

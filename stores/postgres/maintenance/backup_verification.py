@@ -3,13 +3,12 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from mnestic.memory.errors import BackupDamagedError, SchemaVersionError
+from mnestic.memory.errors import BackupDamagedError, ConfigurationError, SchemaVersionError
 from mnestic.memory.maintenance.backups import BackupManifest
 from mnestic.stores.postgres.maintenance.backup_creation import copy_tables
-from mnestic.stores.postgres.maintenance.backup_files import Step, digest_table
-from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
+from mnestic.stores.postgres.maintenance.backup_files import BackupFiles, Step, digest_table
+from mnestic.stores.postgres.maintenance.backup_folder import KEY_SETTING, BackupFolder
 from mnestic.stores.postgres.maintenance.backup_restore import load_rows, without_row_security
 from mnestic.stores.postgres.maintenance.backup_tables import list_copied_tables, prepare_texts
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner, owner_session
@@ -42,17 +41,17 @@ def verify_backup(
         owner.transaction(),
         without_row_security(owner),
     ):
-        load_rows(owner, manifest, folder.folder_of(manifest), tenant_id=None, step=step)
+        load_rows(owner, manifest, folder.files_of(manifest), tenant_id=None, step=step)
         _compare(owner, manifest, step=step)
 
 
 @contextmanager
 def at_this_schema(
     admin_url: str, folder: BackupFolder, manifest: BackupManifest, *, step: Step
-) -> Iterator[tuple[BackupManifest, Path]]:
+) -> Iterator[tuple[BackupManifest, BackupFiles]]:
     """A backup whose files were checked, as it is or, if its schema is older, migrated in a scratch database.
 
-    Gives its manifest and the folder of its files, which is there for the block.
+    Gives its manifest and its files, which are there for the block.
 
     Raises:
         BackupDamagedError: a file is not what was backed up.
@@ -62,7 +61,7 @@ def at_this_schema(
     """
     _require_known_schema(manifest)
     _check_files(folder, manifest)
-    files = folder.folder_of(manifest)
+    files = folder.files_of(manifest)
     if manifest.schema_revision == SCHEMA_VERSION:
         yield manifest, files
         return
@@ -72,10 +71,9 @@ def at_this_schema(
                 load_rows(owner, manifest, files, tenant_id=None, step=step)
             migrate_scratch(scratch, to=SCHEMA_VERSION)
             with owner_session(scratch) as owner, owner.transaction(), without_row_security(owner):
-                migrated = copy_tables(
-                    owner, staging, manifest.id, tenant_id=manifest.tenant_id, step=step
-                )
-        yield migrated.model_copy(update={"created_at": manifest.created_at}), staging
+                files = folder.new_files(staging, manifest.id)
+                migrated = copy_tables(owner, files, tenant_id=manifest.tenant_id, step=step)
+        yield migrated.model_copy(update={"created_at": manifest.created_at}), files
 
 
 def _check_files(folder: BackupFolder, manifest: BackupManifest) -> None:
@@ -84,9 +82,10 @@ def _check_files(folder: BackupFolder, manifest: BackupManifest) -> None:
     Raises:
         BackupDamagedError: names the file.
     """
+    files = folder.files_of(manifest)
     for table in manifest.tables:
         try:
-            with (folder.folder_of(manifest) / table.file).open("rb") as file:
+            with (files.folder / table.file).open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 size = file.tell()
         except OSError as error:
@@ -95,6 +94,23 @@ def _check_files(folder: BackupFolder, manifest: BackupManifest) -> None:
         if (size, digest) != (table.file_bytes, table.file_sha256):
             why = f"{table.file} is not the file that was written, by size or checksum"
             raise BackupDamagedError(backup_id=manifest.id, why=why)
+    if manifest.is_encrypted:
+        _check_key(files, manifest)
+
+
+def _check_key(files: BackupFiles, manifest: BackupManifest) -> None:
+    """Refuses another key than that of a backup, whose files are whole.
+
+    Raises:
+        ConfigurationError: it is another.
+    """
+    first = manifest.tables[0]
+    try:
+        with (files.folder / first.file).open("rb") as stored:
+            files.opened(stored, first.name).read(1)
+    except OSError as error:
+        why = f"names another key than that of backup {manifest.id}"
+        raise ConfigurationError(setting=KEY_SETTING, why=why) from error
 
 
 def _compare(owner: Owner, manifest: BackupManifest, *, step: Step) -> None:

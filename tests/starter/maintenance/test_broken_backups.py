@@ -177,8 +177,8 @@ async def test_a_backup_of_another_schema_or_format_is_refused_with_what_to_do(
     _change(place.folder / backup, schema_revision="0039")
     with pytest.raises(SchemaVersionError, match=r"0039.*migrate it with commit 5d321d58"):
         await place.backups().restore(backup)
-    _change(place.folder / backup, schema_revision=newer.schema_revision, format=2)
-    with pytest.raises(InvalidInputError, match="has format 2, this version reads 1"):
+    _change(place.folder / backup, schema_revision=newer.schema_revision, format=3)
+    with pytest.raises(InvalidInputError, match="has format 3, this version reads 2"):
         await place.backups().restore(backup)
 
 
