@@ -170,6 +170,7 @@ def activities_of(
         learning.learn,
         learning.embed,
         forgetting.purge,
+        forgetting.purge_tables,
         forgetting.finish,
         forgetting.renew_statistics,
     ]

@@ -16,6 +16,7 @@ from mnestic.activities.forgetting.cuts import cut_archived, cut_entries, cut_me
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.topic_rows import (
     ENTRIES,
+    TABLES,
     MatchedRow,
     changed_tables,
     current_name,
@@ -36,7 +37,7 @@ _ENTRIES = 200  # removed in one transaction
 
 
 class PurgeInput(ForgetRequest):
-    """Which table is gone through."""
+    """Which table is gone through, by a run that began when each table was a step of its own."""
 
     table: Annotated[str, AfterValidator(current_name)]
 
@@ -55,16 +56,22 @@ class ForgettingActivities:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    @activity.defn(name="mnestic.purge_topic")
-    async def purge(self, params: PurgeInput) -> PurgeResult:
-        """Removes or redacts the rows of a table that speak of the topic, in batches.
+    @activity.defn(name="mnestic.purge_tables")
+    async def purge_tables(self, params: ForgetRequest) -> PurgeResult:
+        """Removes or redacts the rows of all tables that speak of the topic, table by table, in batches.
 
         Idempotent: a row that was dealt with does not speak of the topic any more, and is counted in the
         transaction that dealt with it.
         """
-        with failures():
-            async with heartbeats():
-                return PurgeResult(rows=await self._purge(params))
+        return await self._purge(params, TABLES)
+
+    @activity.defn(name="mnestic.purge_topic")
+    async def purge(self, params: PurgeInput) -> PurgeResult:
+        """Does the same with one table.
+
+        Idempotent: in the same way.
+        """
+        return await self._purge(params, (params.table,))
 
     @activity.defn(name="mnestic.finish_forgetting")
     async def finish(self, params: ForgetRequest) -> Purged:
@@ -97,17 +104,23 @@ class ForgettingActivities:
         async with self._begin(params, write=True) as transaction:
             return await transaction.forgetting.renew_statistics(params.forgetting_id, table)
 
-    async def _purge(self, params: PurgeInput) -> int:
-        found = await self._find(params)
-        if found.topic is None:
-            return 0  # another forgetting of the same has ended this one
-        async with self._begin(params, write=False) as transaction:
-            topic = await make_topic(transaction, found.topic, entries=found.entries or ())
-        purge = _Purge(self._memory, params, topic)
-        if params.table == "entry":
-            await purge.entries(found.entries or ())
-        await purge.rows()
-        return purge.number
+    async def _purge(self, params: ForgetRequest, tables: Sequence[str]) -> PurgeResult:
+        with failures():
+            async with heartbeats():
+                found = await self._find(params)
+                if found.topic is None:
+                    return PurgeResult(rows=0)  # another forgetting of the same has ended this one
+                entries = found.entries or ()
+                async with self._begin(params, write=False) as transaction:
+                    topic = await make_topic(transaction, found.topic, entries=entries)
+                rows = 0
+                for table in tables:
+                    purge = _Purge(self._memory, params, table=table, topic=topic)
+                    if table == "entry":
+                        await purge.entries(entries)
+                    await purge.rows()
+                    rows += purge.number
+        return PurgeResult(rows=rows)
 
     async def _find(self, params: ForgetRequest) -> Forgetting:
         async with self._begin(params, write=False) as transaction:
@@ -137,9 +150,9 @@ def begin_forgetting(
 class _Purge:
     """One way through a table. `number` counts the rows that spoke of the topic."""
 
-    def __init__(self, memory: Memory, params: PurgeInput, topic: Topic) -> None:
+    def __init__(self, memory: Memory, params: ForgetRequest, *, table: str, topic: Topic) -> None:
         self.number = 0
-        self._memory, self._params, self._topic = memory, params, topic
+        self._memory, self._params, self._table, self._topic = memory, params, table, topic
         self._running = RunningJobs(
             activity.client(), tenant_id=params.tenant_id, agent_id=params.agent_id
         )
@@ -148,7 +161,7 @@ class _Purge:
         """Deals with all rows of the table that speak of the topic."""
         await each_page(
             lambda: begin_forgetting(self._memory, self._params, write=True),
-            self._params.table,
+            self._table,
             self._topic,
             running=self._running,
             lock=True,
@@ -165,7 +178,6 @@ class _Purge:
 
     async def _deal(self, transaction: Transaction, spoken: Sequence[MatchedRow]) -> None:
         dealt = [one for one in spoken if one.left is None]
-        table = self._params.table
         gone = [one for one in dealt if one.takes_others]
         purged = Counter(await self._take(transaction, [one.row.key for one in gone]))
         cut = [one for one in dealt if one.has_cut_sentences]
@@ -173,7 +185,7 @@ class _Purge:
         written = [one for one in dealt if not (one.takes_others or one.has_cut_sentences)]
         for one in written:
             await self._write(transaction, one)
-        await self._count(transaction, purged + Counter({table: len(written)}))
+        await self._count(transaction, purged + Counter({self._table: len(written)}))
 
     async def _take(
         self, transaction: Transaction, keys: Sequence[tuple[Any, ...]]
@@ -181,16 +193,16 @@ class _Purge:
         """Rows with all that follows from them."""
         if not keys:
             return {}
-        if self._params.table in ENTRIES:
+        if self._table in ENTRIES:
             return await self._remove(transaction, [key[0] for key in keys])
-        if self._params.table == "resource":
+        if self._table == "resource":
             return await self._empty(transaction, {(key[0], key[1]) for key in keys})
         return await self._withdraw(transaction, [key[0] for key in keys])
 
     async def _cut(self, transaction: Transaction, cut: Sequence[MatchedRow]) -> dict[str, int]:
         """Sentences out of entries and messages, with the claims that stand in them."""
         keys = [one.row.key for one in cut]
-        is_message = self._params.table == "resource"
+        is_message = self._table == "resource"
         entries = [] if is_message else [key[0] for key in keys]
         known = await transaction.forgetting.list_sources(entries)
         places = (
@@ -203,7 +215,7 @@ class _Purge:
         )
         for one in cut:
             await self._rename_channel(transaction, one, dict(known).get(one.row.key[0]))
-        cut_them = cut_archived if self._params.table == "archived_entry" else cut_entries
+        cut_them = cut_archived if self._table == "archived_entry" else cut_entries
         return {**learned, **await cut_them(transaction, self._topic, entries)}
 
     async def _rename_channel(
@@ -254,6 +266,6 @@ class _Purge:
     async def _count(self, transaction: Transaction, purged: dict[str, int]) -> None:
         number = sum(purged.values())
         if number:
-            transaction.note(f"{self._params.table}.forget", f"{number} rows")
+            transaction.note(f"{self._table}.forget", f"{number} rows")
         self.number += number
         await transaction.forgetting.count(self._params.forgetting_id, purged)

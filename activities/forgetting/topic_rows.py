@@ -39,6 +39,8 @@ _ALSO = MappingProxyType(
     }
 )  # changes with them, uncounted
 TRACES = ("memory_event", "audit_log")
+TABLES = (*COPIES, *KNOWLEDGE, *TRACES)
+"""In the order in which they are gone through."""
 SHARED = ("setting", "predicate")
 """What somebody has set; it is never touched."""
 _RENAMED = MappingProxyType({"learning": "ingest_state", "signal": "memory_event"})

@@ -42,7 +42,7 @@ BEFORE_COMMIT = {
     "before_snapshot_commit": "mnestic.open_wait",
     "during_restore_before_commit": "mnestic.restore",
     "before_remember_commit": "mnestic.remember",
-    "before_purge_commit": "mnestic.purge_topic",
+    "before_purge_commit": "mnestic.purge_tables",
     "before_summary_commit": "mnestic.summarise_periods",
     "before_reembed_commit": "mnestic.reembed_entries",
 }
@@ -51,7 +51,7 @@ AFTER_COMMIT = {
     "after_restore_commit": "mnestic.restore",
     "after_remember_commit_before_completion": "mnestic.remember",
     "after_call_commit": "mnestic.remember",
-    "after_purge_commit": "mnestic.purge_topic",
+    "after_purge_commit": "mnestic.purge_tables",
     "after_tool_commit": "mnestic.read_session",
     "after_summaries": "mnestic.summarise_periods",
     "after_reembed": "mnestic.reembed_entries",

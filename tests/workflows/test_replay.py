@@ -38,5 +38,5 @@ def test_every_way_a_wait_ends_is_recorded_and_what_learns_forgets_and_maintains
     assert kinds >= {"kept", "late", "sealed-tail", "kept-calls"}
     assert kinds >= {"contract-continued"}
     assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
-    assert kinds >= {"flush", "forget", "forget-cancelled", "forget-statistics"}
+    assert kinds >= {"flush", "forget", "forget-cancelled", "forget-statistics", "forget-pass"}
     assert kinds >= {"maintenance-scheduled", "maintenance-monthly", "maintenance-backup"}

@@ -10,14 +10,15 @@ from types import MappingProxyType
 from temporalio import workflow
 
 from mnestic.activities.forgetting.steps import ForgettingActivities, PurgeInput
-from mnestic.activities.forgetting.topic_rows import COPIES, KNOWLEDGE, TRACES
+from mnestic.activities.forgetting.topic_rows import TABLES
 from mnestic.memory.forgetting.requests import ForgetRequest, Purged
 from mnestic.memory.names import FORGET_TOPIC
 from mnestic.workflows.calls import run_activity, run_to_the_end
 from mnestic.workflows.handlers import takes_input
 from mnestic.workflows.ownership import require_own_tenant
 
-_STEP = timedelta(minutes=30)  # a table, of whatever size
+_PASS = timedelta(hours=12)  # all tables, of whatever size
+_STEP = timedelta(minutes=30)  # a table
 _LOST = timedelta(
     seconds=5
 )  # without a heartbeat its worker was killed, and another takes the step
@@ -25,6 +26,7 @@ _SHORT = timedelta(minutes=1)
 _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not what was asked for
 
 _STATISTICS = "statistics"  # runs that began before leave them to Postgres
+_TOGETHER = "all-tables"  # runs that began before have a step for each table
 # Runs that began before pass these over, or reach them through the messages of archived entries, and the claims of facts, alone.
 _LATER = MappingProxyType(
     {
@@ -67,8 +69,13 @@ class ForgetTopic:
 
     async def _pass(self, params: ForgetRequest) -> int:
         """Goes through all tables once; returns how many rows spoke of the topic."""
+        if workflow.patched(_TOGETHER):
+            purged = await run_activity(
+                ForgettingActivities.purge_tables, params, timeout=_PASS, heartbeat=_LOST
+            )
+            return purged.rows
         rows = 0
-        for table in (*COPIES, *KNOWLEDGE, *TRACES):
+        for table in TABLES:
             if table in _LATER and not workflow.patched(_LATER[table]):
                 continue
             step = PurgeInput(**params.model_dump(), table=table)

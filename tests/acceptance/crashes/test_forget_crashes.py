@@ -71,10 +71,10 @@ def settings(
     ("point", "passing"),
     [
         ("before_purge_commit", 25),
-        ("after_purge_commit", 11),
+        ("after_purge_commit", 1),
         pytest.param("before_purge_commit", 5, marks=pytest.mark.nightly),
-        pytest.param("after_purge_commit", 3, marks=pytest.mark.nightly),
-        pytest.param("after_purge_commit", 17, marks=pytest.mark.nightly),
+        pytest.param("before_purge_commit", 40, marks=pytest.mark.nightly),
+        pytest.param("after_purge_commit", 2, marks=pytest.mark.nightly),
     ],
 )
 async def test_a_topic_is_forgotten_whole_though_the_worker_is_killed(
