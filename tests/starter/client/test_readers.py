@@ -3,6 +3,7 @@
 The form is that of GateMem: five roles and one agent, direct and indirect questions of each, and forgetting in between.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from mnestic.memory.names import CORRECTION, INTERACTION
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.reader_episode import EPISODE, MORNING, ROLES, leaks, message, secrets_from, tell
+from tests.reader_episode import EPISODE, MORNING, ROLES, SHORT, leaks, message, secrets_from, tell
 from tests.transactions import Begin
 
 CONTRACT = {
@@ -37,10 +38,12 @@ async def clinic(client: MnesticClient, worker: None) -> MemoryClient:  # noqa: 
     return await tell(client, "clinic")
 
 
-async def everything(memory: MemoryClient) -> dict[str, Any]:
+async def everything(
+    memory: MemoryClient, questions: Sequence[str] = EPISODE["questions"]
+) -> dict[str, Any]:
     """What an agent's memory gives back by each way of reading it, as JSON without ids and times of its own."""
     seen: dict[str, Any] = {}
-    for place, question in enumerate(EPISODE["questions"]):
+    for place, question in enumerate(questions):
         seen[question] = await _retrieved(memory, question)
         if place % 4:
             continue
@@ -83,6 +86,7 @@ def _stated(fact: Any) -> tuple[str, ...]:
 async def test_nobody_finds_the_private_messages_of_others(
     client: MnesticClient, clinic: MemoryClient
 ) -> None:
+    entries, _ = await clinic.entries.list(EntryQuery())
     before = {
         role: await everything(client.memory("clinic", reader=reader))
         for role, reader in ROLES.items()
@@ -90,7 +94,7 @@ async def test_nobody_finds_the_private_messages_of_others(
     shown = await clinic.preview_forget(EPISODE["forgotten"])
     await clinic.forget(EPISODE["forgotten"], confirm=shown.token)
     after = {
-        role: await everything(client.memory("clinic", reader=reader))
+        role: await everything(client.memory("clinic", reader=reader), SHORT)
         for role, reader in ROLES.items()
     }
 
@@ -102,6 +106,7 @@ async def test_nobody_finds_the_private_messages_of_others(
         if (words := leaks(value, reader))
     ]
     assert leaked == []
+    assert {one.content for one in entries} == {one["text"] for one in EPISODE["said"]}
     assert "heron-22" in str(before["eve"]["entries"])
     assert "heron-22" not in str(after["eve"])
 
@@ -124,41 +129,24 @@ async def test_a_reader_finds_the_same_as_in_a_memory_without_the_rest(
         assert with_others == alone, role
 
 
-async def test_the_agent_itself_reads_all(clinic: MemoryClient) -> None:
-    entries, _ = await clinic.entries.list(EntryQuery())
-
-    assert {one.content for one in entries} == {one["text"] for one in EPISODE["said"]}
-
-
-@pytest.mark.usefixtures("clinic")
-async def test_a_slot_is_decided_among_those_who_may_read_the_same(client: MnesticClient) -> None:
-    homes = {}
-    for reader in ("user.patient.ben", "user.patient.anna", None):
-        facts, _ = await client.memory("clinic", reader=reader).facts.list(
-            subject="Ben", predicate="lives_in"
-        )
-        homes[reader] = sorted(one.object for one in facts)
-
-    assert homes["user.patient.anna"] == ["Utrecht"]
-    assert homes["user.patient.ben"] == homes[None] == ["Lelystad", "Utrecht"]
-
-
-async def test_a_person_corrects_a_private_fact_in_private(
+async def test_a_slot_is_decided_among_those_who_may_read_the_same(
     client: MnesticClient, clinic: MemoryClient
 ) -> None:
+    async def homes(reader: str | None) -> list[str]:
+        memory = client.memory("clinic", reader=reader)
+        facts, _ = await memory.facts.list(subject="Ben", predicate="lives_in")
+        return sorted(one.object for one in facts)
+
+    assert await homes("user.patient.anna") == ["Utrecht"]
+    assert await homes("user.patient.ben") == await homes(None) == ["Lelystad", "Utrecht"]
+
+    # A person corrects a private fact, in private.
     facts, _ = await clinic.facts.list(subject="Ben", predicate="lives_in")
     (private,) = [one for one in facts if one.object == "Lelystad"]
-
     await clinic.facts.change(private.id, "Zeewolde")
 
-    ben, _ = await client.memory("clinic", reader="user.patient.ben").facts.list(
-        subject="Ben", predicate="lives_in"
-    )
-    anna, _ = await client.memory("clinic", reader="user.patient.anna").facts.list(
-        subject="Ben", predicate="lives_in"
-    )
-    assert sorted(one.object for one in ben) == ["Utrecht", "Zeewolde"]
-    assert [one.object for one in anna] == ["Utrecht"]
+    assert await homes("user.patient.ben") == ["Utrecht", "Zeewolde"]
+    assert await homes("user.patient.anna") == ["Utrecht"]
 
 
 async def test_messages_have_the_readers_of_their_session_or_channel(client: MnesticClient) -> None:
