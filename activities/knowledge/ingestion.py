@@ -59,7 +59,8 @@ class IngestProgress(BaseModel):
     """How many messages a step has processed.
 
     `parked` of them were set aside with a reason, and `learned` need no other step. `refused` counts claims that were
-    dropped because the message does not contain their words.
+    dropped because the message does not contain their words. `is_last` if no other message waited for extraction or learning
+    afterwards.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -68,6 +69,7 @@ class IngestProgress(BaseModel):
     parked: int = 0
     learned: int = 0
     refused: int = 0
+    is_last: bool = False
 
 
 @dataclass(kw_only=True)
@@ -213,7 +215,10 @@ class IngestActivities:
                         return IngestProgress(taken=1, parked=1)
                     limit = len(batch) // 2
                 else:
-                    return IngestProgress(taken=len(batch), learned=len(batch))
+                    async with begin_model_step(self._memory, params, write=False) as reading:
+                        is_last = not await reading.ingest_states.is_pending()
+                    number = len(batch)
+                    return IngestProgress(taken=number, learned=number, is_last=is_last)
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, params: IngestInput) -> IngestProgress:

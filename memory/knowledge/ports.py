@@ -388,6 +388,10 @@ class IngestStateStore(Protocol):
         """How many there are in each state."""
         ...
 
+    async def is_pending(self) -> bool:
+        """Whether there are messages that are to be extracted, or learned from."""
+        ...
+
 
 class EventStore(Protocol):
     """The outbox: events for subscribers, each written in the transaction of its change.

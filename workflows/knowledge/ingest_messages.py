@@ -79,11 +79,11 @@ class IngestMessages:
             await workflow.wait_condition(lambda: self._announced != announced or self._is_over())  # noqa: B023
 
     async def _learn(self) -> int:
-        """Moves a batch of messages on by each step; returns how many were moved."""
+        """Moves a batch of messages on by each step; returns how many were moved, or 0 if no other is left."""
         extracted = await _step(IngestActivities.extract, self._params)
         learned = await _step(IngestActivities.learn, self._params)
         self._learned += extracted.learned + learned.learned
-        return extracted.taken + learned.taken
+        return 0 if learned.is_last else extracted.taken + learned.taken
 
     async def _embed(self) -> int:
         """Gives vectors to a batch of entries; returns how many got one."""

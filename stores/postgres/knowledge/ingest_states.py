@@ -24,6 +24,7 @@ _SELECT, _FIND = read_query("ingest_states.select"), read_query("ingest_states.f
 _LIST, _COUNT = read_query("ingest_states.list_by_state"), read_query("ingest_states.count")
 _STORE_EXTRACTED = read_query("ingest_states.store_extracted")
 _SET, _LOCK = read_query("ingest_states.set"), read_query("ingest_states.lock")
+_PENDING = read_query("ingest_states.find_pending")
 
 
 class PostgresIngestStateStore:
@@ -172,6 +173,10 @@ class PostgresIngestStateStore:
         rows = await self._unit.fetch(_COUNT, no_extractor=NO_EXTRACTOR)
         without = sum(row.unread for row in rows)
         return IngestCounts(**{row.state: row.number for row in rows}, without_extractor=without)
+
+    async def is_pending(self) -> bool:
+        """See the port."""
+        return bool(await self._unit.fetch(_PENDING))
 
     async def _set(
         self,

@@ -79,3 +79,18 @@ async def test_what_comes_while_it_learns_is_learned_as_well(client: MnesticClie
     count = await client.memory("ada").messages.count()
     assert (count.learned, count.waiting) == (12, 0)
     assert len((await client.memory("ada").entries.list(EntryQuery()))[0]) == 12
+
+
+async def test_a_message_that_is_the_last_takes_one_step_of_each_kind(
+    client: MnesticClient,
+) -> None:
+    await client.memory("ada").ingest([said(1, "I live in Utrecht.")])
+    handle = await start_ingest(client, agent_id="ada")
+    await handle.result()
+
+    steps = [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        async for event in handle.fetch_history_events()
+        if event.HasField("activity_task_scheduled_event_attributes")
+    ]
+    assert sorted(steps) == ["mnestic.embed", "mnestic.extract", "mnestic.learn"]

@@ -68,3 +68,10 @@ SELECT state, count(*) AS number, count(*) FILTER (WHERE extractor = %(no_extrac
   FROM mnestic.ingest_state
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
  GROUP BY state
+
+-- name: find_pending
+-- Finds a message that is to be extracted, or learned from.
+SELECT state
+  FROM mnestic.ingest_state
+ WHERE tenant_id = %(tenant_id)s AND agent_id COLLATE "C" = %(agent_id)s AND state IN ('received', 'extracted')
+ LIMIT 1
