@@ -54,7 +54,7 @@ def until() -> Until:
         while not (found := await ready()):
             waited = time.monotonic() - start
             assert waited < limit_s, "the condition was not met in time"
-            await asyncio.sleep(0.05 + min(waited / 10, 0.45))  # each question costs the servers
+            await asyncio.sleep(0.1 + min(waited / 10, 0.4))  # each question costs the servers
         return found
 
     return until
