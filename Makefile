@@ -32,7 +32,7 @@ unit: $(INSTALLED) ## Run the tests that need no server
 	@$(BIN)/python -m pytest -n 2 $(QUICK) -m "not acceptance and not nightly and not servers" $(ARGS)
 
 test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
-	@$(BIN)/python -m pytest -n 4 $(QUICK) -m "not acceptance and not nightly" $(ARGS)
+	@$(BIN)/python -m pytest -n 3 $(QUICK) -m "not acceptance and not nightly" $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "acceptance and not nightly" --tb=native --durations=25 $(ARGS)
