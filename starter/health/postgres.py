@@ -7,10 +7,11 @@ import psycopg
 from mnestic.memory.addresses import describe_url
 from mnestic.starter.health.findings import Finding, failed_finding
 from mnestic.starter.wiring import Endpoints
+from mnestic.stores.postgres.addresses import libpq_url
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.rights import find_rights_problems, summarise
-from mnestic.stores.postgres.schema import SCHEMA_VERSION, libpq_url, schema_version_of
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, schema_version_of
 
 _FIND_ROLE, _FIND_PGVECTOR = read_query("health.find_role"), read_query("health.find_pgvector")
 _COUNT_DAMAGE = read_query("health.count_damage")

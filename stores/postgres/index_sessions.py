@@ -13,10 +13,11 @@ from psycopg import sql
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
+from mnestic.stores.postgres.addresses import libpq_url
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.priorities import share_priority
 from mnestic.stores.postgres.queries import fetch_rows, read_query
-from mnestic.stores.postgres.schema import libpq_url, never_migrated
+from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import unavailable
 
 _LOCK = 0x6D6E6978  # "mnix": one at a time in a database

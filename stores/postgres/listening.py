@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import AsyncConnection, Error
 
-from mnestic.stores.postgres.schema import libpq_url
+from mnestic.stores.postgres.addresses import libpq_url
 
 _LISTEN = "LISTEN mnestic_events"
 

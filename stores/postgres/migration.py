@@ -14,21 +14,12 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import SchemaVersionError
+from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.queries import read_query
-from mnestic.stores.postgres.schema import libpq_url
 
 # The commits that migrate a database of a state between releases, one after the other: to 0039, and from there to 0040.
 _TO_0039, _FROM_0039 = "94ce7fb4", "5d321d58"
 _CREATE = read_query("schema.create")
-
-
-def driver_url(url: str) -> str:
-    """The address for SQLAlchemy of a `postgresql://` address.
-
-    Raises:
-        ConfigurationError: it is not an address of a Postgres database.
-    """
-    return libpq_url(url).replace("postgresql://", "postgresql+psycopg://", 1)
 
 
 @contextmanager

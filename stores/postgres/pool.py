@@ -12,10 +12,10 @@ from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.types.json import set_json_loads
 from pydantic_core import from_json
 
+from mnestic.stores.postgres.addresses import libpq_url
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.priorities import share_priority
 from mnestic.stores.postgres.reals import register_reals
-from mnestic.stores.postgres.schema import libpq_url
 
 _CONNECT_TIMEOUT_S = 10
 _WAIT_S = 30.0  # for a connection that others use

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
@@ -21,33 +20,6 @@ log = logging.getLogger("mnestic.schema")
 FIND_TABLE, FIND_VERSION = read_query("schema.find_table"), read_query("schema.find_version")
 _TAKE_LOCK = read_query("schema.lock")
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
-
-
-def libpq_url(url: str) -> str:
-    """The address for psycopg of a `postgresql://` address.
-
-    Raises:
-        ConfigurationError: it is not an address of a Postgres database.
-    """
-    scheme, separator, rest = url.partition("://")
-    known = separator and scheme in {"postgres", "postgresql", "postgresql+psycopg"}
-    known = (
-        known and rest.partition("?")[0].count("@") <= 1
-    )  # else hosts would hold parts of a password
-    address = f"postgresql://{rest}" if known else ""
-    try:
-        parsed = conninfo_to_dict(address)
-        ports = str(parsed.get("port", "")).split(",")
-        known = known and all(port.isdecimal() for port in ports if port)
-    except psycopg.ProgrammingError:
-        known = False
-    if not known:
-        raise ConfigurationError(
-            setting="MNESTIC_DATABASE_URL",
-            why="must look like postgresql://user:password@host:5432/database, "
-            "with @, : and / of the password as %40, %3A and %2F",
-        )
-    return address
 
 
 def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> str:

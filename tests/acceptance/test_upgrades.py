@@ -21,7 +21,8 @@ from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.migration import driver_url, upgrade
+from mnestic.stores.postgres.addresses import driver_url
+from mnestic.stores.postgres.migration import upgrade
 
 pytestmark = pytest.mark.nightly
 

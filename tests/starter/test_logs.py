@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from mnestic.memory.errors import StoredValueError
 from mnestic.starter.logs import configure_logs, format_error, log_uncaught_errors
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.migration import driver_url
+from mnestic.stores.postgres.addresses import driver_url
 from tests.starter.case_files import read_cases
 
 WORD = "quokka"

@@ -21,8 +21,9 @@ from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.memory.retrieval.agent_settings import AgentSettings, settings_of
+from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.stores.postgres.migration import driver_url, upgrade
+from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, migrate
 from tests.stores.migration_samples import NOON, insert, moved_in
 from tests.stores.search_samples import read_words

@@ -13,8 +13,9 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
+from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.stores.postgres.migration import driver_url, upgrade
+from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.rights import find_rights_problems
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, migrate
 from tests.stores.declared_tables import declared_tables

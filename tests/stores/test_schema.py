@@ -23,8 +23,8 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.stores.postgres.migration import driver_url
 from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.schema import (
     check_version,

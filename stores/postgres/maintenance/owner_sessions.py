@@ -12,10 +12,11 @@ from psycopg.rows import namedtuple_row
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
+from mnestic.stores.postgres.addresses import libpq_url
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.priorities import share_priority
 from mnestic.stores.postgres.queries import fetch_rows, read_query
-from mnestic.stores.postgres.schema import libpq_url, never_migrated
+from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 Owner = psycopg.Connection[Any]

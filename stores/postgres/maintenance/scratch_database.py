@@ -12,9 +12,9 @@ from psycopg import sql
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, UnavailableError
+from mnestic.stores.postgres.addresses import libpq_url
 from mnestic.stores.postgres.maintenance.owner_sessions import SETTING, owner_session
 from mnestic.stores.postgres.queries import fetch_rows, read_query
-from mnestic.stores.postgres.schema import libpq_url
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 _LOCK = 0x6D6E7363  # "mnsc": one at a time beside a database

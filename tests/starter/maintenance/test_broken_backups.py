@@ -25,7 +25,8 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.maintenance.backups import BackupManifest
 from mnestic.starter.maintenance.backup_client import BackupClient
-from mnestic.stores.postgres.migration import driver_url, upgrade
+from mnestic.stores.postgres.addresses import driver_url
+from mnestic.stores.postgres.migration import upgrade
 from tests.starter.maintenance.conftest import Place, databases
 
 Damage = Callable[[Path], None]

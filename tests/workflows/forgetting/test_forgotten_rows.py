@@ -71,7 +71,8 @@ async def test_results_plans_forms_and_receipts_of_a_job_that_is_over_go(
     ada: MemoryClient, scan: Scan, jobs: Jobs, tools: str
 ) -> None:
     await start(jobs, tools, "j1")
-    await jobs.resume_job("j1", {"Paris": "Ritz", "by": "Ana of Paris"}, request_id="r1")
+    answer = {"Paris": "Ritz", "by": "Ana of Paris"}
+    await jobs.resume_job("j1", answer, request_id="r1")
     await jobs.wait_for_result("j1")
     before = scan("paris")
     done = await forget(ada, "Paris")
@@ -79,7 +80,7 @@ async def test_results_plans_forms_and_receipts_of_a_job_that_is_over_go(
     assert before.keys() >= {"plan", "tool_result", "job_wait", "memory_snapshot", "operation"}
     assert scan("paris") == {}
     assert (done.purged["plan"], done.purged["tool_result"], done.left) == (1, 1, ())
-    receipt = await jobs.resume_job("j1", {"by": "Ana"}, request_id="r1")
+    receipt = await jobs.resume_job("j1", answer, request_id="r1")
     assert receipt is not None
     assert receipt.request_id == "r1"
 
