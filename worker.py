@@ -55,7 +55,7 @@ from mnestic.starter.extraction_wiring import (
     log_missing_extractor,
 )
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
-from mnestic.starter.maintenance.backup_client import read_backup_key
+from mnestic.starter.maintenance.backup_client import read_backup_options
 from mnestic.starter.maintenance_wiring import (
     SHUTDOWN,
     create_schedules,
@@ -364,7 +364,7 @@ def _maintenance_worker(
         memory,
         admin_url=admin_url.get_secret_value(),
         backup_directory=settings.backup_directory,
-        backup_key=read_backup_key(settings),
+        backup_options=read_backup_options(settings),
         summariser=models["summariser"],
         embedders=models["embedders"],
         limits=models["limits"],

@@ -29,7 +29,7 @@ from mnestic.memory.maintenance.ports import BackupStore, Vacuumed
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import Memory, Summariser
-from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.maintenance.backup_client import BackupClient, BackupOptions
 from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.memory_wiring import local_embedders, token_counter
@@ -50,7 +50,7 @@ def maintenance_activities(
     *,
     admin_url: str,
     backup_directory: Path | None = None,
-    backup_key: bytes | None = None,
+    backup_options: BackupOptions | None = None,
     summariser: Summariser | None = None,
     embedders: Embedders | None = None,
     limits: ModelCallLimits | None = None,
@@ -75,7 +75,9 @@ def maintenance_activities(
         return await asyncio.to_thread(vacuum_database, admin_url, policy, dry_run=dry_run)
 
     def backups_of(tenant_id: str) -> BackupStore:
-        return BackupClient(admin_url, backup_directory, tenant_id=tenant_id, key=backup_key)
+        return BackupClient(
+            admin_url, backup_directory, tenant_id=tenant_id, options=backup_options
+        )
 
     maintenance = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
     backups = BackupActivities(memory, open_backups=backups_of)

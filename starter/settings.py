@@ -81,6 +81,10 @@ class Settings(BaseSettings):
         description="Folder of backups, for `mnestic backup` and the Schedule of the same name; default: no Schedule, and with the "
         "embedded runtime a folder beside the data directory, whose name ends with -backups",
     )
+    backup_copy_directory: Path | None = Field(
+        None,
+        description="Second folder, on another disk, that each backup is copied to; default: none",
+    )
     backup_key_file: Path | None = Field(
         None,
         description="File with 32 bytes in base64 that backups are encrypted with; default: they are not",

@@ -9,11 +9,10 @@ import binascii
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError, MnesticError, NotFoundError
 from mnestic.memory.maintenance.backups import (
@@ -42,6 +41,13 @@ _KEY_BYTES = 32  # of AES-256
 log = logging.getLogger("mnestic.maintenance")
 
 
+class BackupOptions(NamedTuple):
+    """What new backups are encrypted with and encrypted ones read with, and the second folder that each is copied to."""
+
+    key: bytes | None = None
+    copy_directory: Path | None = None
+
+
 class BackupClient(ChecksTexts):
     """The backups of a tenant in a folder; with `all_tenants`, those of the whole database."""
 
@@ -51,7 +57,7 @@ class BackupClient(ChecksTexts):
         directory: Path | None,
         *,
         tenant_id: str,
-        key: bytes | None = None,
+        options: BackupOptions | None = None,
         on_table: OnTable | None = None,
     ) -> None:
         """Names the database and the folder.
@@ -60,7 +66,7 @@ class BackupClient(ChecksTexts):
             admin_url: Of the owner of the tables.
             directory: The folder; it is made when the first backup is.
             tenant_id: The tenant.
-            key: What new backups are encrypted with, and encrypted ones are read with.
+            options: Of encryption and copies.
             on_table: Is called in another thread.
 
         Raises:
@@ -70,7 +76,12 @@ class BackupClient(ChecksTexts):
         if directory is None:
             why = "is not set, so there is no folder for backups; set it"
             raise ConfigurationError(setting=environment_name("backup_directory"), why=why)
-        self._admin_url, self._folder = admin_url, BackupFolder(directory, key=key)
+        options = options or BackupOptions()
+        self._admin_url, self._folder = admin_url, BackupFolder(directory, key=options.key)
+        self._copies = None
+        if options.copy_directory is not None:
+            name = environment_name("backup_copy_directory")
+            self._copies = BackupFolder(options.copy_directory, setting=name)
         self._tenant_id = check_id(tenant_id, what="tenant")
         self._on_table = on_table
 
@@ -186,12 +197,16 @@ class BackupClient(ChecksTexts):
 
     def _create(self, name: str, *, tenant_id: str | None, step: Step) -> Backup:
         with self._folder.locked():
-            with suppress(NotFoundError):
-                return self._folder.get(name)
-            manifest = create_backup(
-                self._admin_url, self._folder, name, tenant_id=tenant_id, step=step
-            )
-        return Backup(manifest=manifest)
+            try:
+                backup = self._folder.get(name)
+            except NotFoundError:
+                manifest = create_backup(
+                    self._admin_url, self._folder, name, tenant_id=tenant_id, step=step
+                )
+                backup = Backup(manifest=manifest)
+            if self._copies is not None:
+                self._copies.copy_from(self._folder, backup.manifest)
+        return backup
 
     def _prune(self, tenant_id: str | None, *, keep: int) -> int:
         with self._folder.locked():
@@ -199,6 +214,10 @@ class BackupClient(ChecksTexts):
             removed = surplus(alike, keep=keep)
             for name in removed:
                 self._folder.remove(name)
+        if self._copies is not None:
+            with self._copies.locked():
+                for name in {one.manifest.id for one in self._copies.list()} & {*removed}:
+                    self._copies.remove(name)
         return len(removed)
 
     def _verify(self, name: str, *, tenant_id: str | None, step: Step) -> Backup:
@@ -295,6 +314,17 @@ def find_backup_directory(settings: Settings) -> Path | None:
     return settings.backup_directory or beside
 
 
+def read_backup_options(settings: Settings) -> BackupOptions:
+    """The options of backups that settings name.
+
+    Raises:
+        ConfigurationError: the file of the key cannot be read, or has no key.
+    """
+    return BackupOptions(
+        key=read_backup_key(settings), copy_directory=settings.backup_copy_directory
+    )
+
+
 def read_backup_key(settings: Settings) -> bytes | None:
     """The key that backups are encrypted with; None if they are not.
 
@@ -337,6 +367,6 @@ def open_backups(settings: Settings, *, on_table: OnTable | None = None) -> Back
         admin_url.get_secret_value(),
         find_backup_directory(settings),
         tenant_id=settings.tenant_id,
-        key=read_backup_key(settings),
+        options=read_backup_options(settings),
         on_table=on_table,
     )

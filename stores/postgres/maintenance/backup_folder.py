@@ -52,14 +52,15 @@ class _Verification(DeferredModel):
 class BackupFolder:
     """The backups in a folder."""
 
-    def __init__(self, path: Path, *, key: bytes | None = None) -> None:
+    def __init__(self, path: Path, *, key: bytes | None = None, setting: str = SETTING) -> None:
         """Names the folder, which is made when the first backup is.
 
         Args:
             path: The folder.
             key: What new backups are encrypted with, and encrypted ones are read with.
+            setting: What names the folder, for errors.
         """
-        self.path, self._key = path.absolute(), key
+        self.path, self._key, self._setting = path.absolute(), key, setting
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -111,6 +112,25 @@ class BackupFolder:
             _sync(staging)
             staging.rename(self.path / manifest.id)
             _sync(self.path)
+
+    def copy_from(self, other: "BackupFolder", manifest: BackupManifest) -> None:
+        """Copies a backup of another folder here, whole or not at all; one that is here stays.
+
+        Raises:
+            UnavailableError: another process works in the folder.
+            ConfigurationError: the folder cannot be written.
+        """
+        with self.locked():
+            if (self.path / manifest.id).exists():
+                return
+            with self.staging(manifest.id) as staging:
+                for file in (other.path / manifest.id).iterdir():
+                    with file.open("rb") as source, (staging / file.name).open("xb") as target:
+                        shutil.copyfileobj(source, target)
+                        target.flush()
+                        os.fsync(target.fileno())
+                _sync(staging)
+                staging.rename(self.path / manifest.id)
 
     def list(self) -> tuple[Backup, ...]:
         """The complete backups, the newest first; one whose manifest cannot be read is left out, with a warning.
@@ -205,7 +225,7 @@ class BackupFolder:
             yield
         except OSError as error:
             why = f"{self.path} cannot be used: {_reason(error)}; make room or mend its rights, or name another folder"
-            raise ConfigurationError(setting=SETTING, why=why) from error
+            raise ConfigurationError(setting=self._setting, why=why) from error
 
 
 def _verified_at(folder: Path, manifest: bytes) -> datetime | None:

@@ -1,10 +1,12 @@
 """Backups: what is restored is what was there, of the tenant that is meant, and in one piece or not at all."""
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,7 +18,7 @@ from mnestic.memory.errors import (
     NotFoundError,
     UnavailableError,
 )
-from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.maintenance.backup_client import BackupClient, BackupOptions
 from mnestic.stores.postgres.maintenance import backup_restore
 from tests.activities.locks import until_held_up
 from tests.starter.maintenance.conftest import NOON, Place, rows_of
@@ -238,3 +240,39 @@ async def test_an_address_of_sqlalchemy_is_one_too_and_no_address_is_refused(pla
     assert restored.problems == ()
     with pytest.raises(ConfigurationError, match="must look like postgresql://"):
         await BackupClient("nonsense", place.folder, tenant_id="ours").create()
+
+
+async def test_each_backup_is_copied_to_a_second_folder_from_which_it_is_restored(
+    place: Place, tmp_path: Path
+) -> None:
+    await place.fill()
+    before = place.rows()
+    copies = tmp_path / "copies"
+    options = BackupOptions(copy_directory=copies)
+    backups = BackupClient(place.url, place.folder, tenant_id="ours", options=options)
+    first = (await backups.create()).manifest.id
+    last = (await backups.create()).manifest.id
+    shutil.rmtree(copies / last)
+
+    again = (await backups.create(backup_id=last)).manifest.id  # as another attempt does
+    both = {path.name for path in copies.iterdir() if not path.name.startswith(".")}
+    await backups.prune(keep=1)
+    left = {path.name for path in copies.iterdir() if not path.name.startswith(".")}
+    shutil.rmtree(place.folder)
+    place.empty("ours")
+    await BackupClient(place.url, copies, tenant_id="ours").restore(last)
+
+    assert (again, both, left) == (last, {first, last}, {last})
+    assert {name: rows for name, rows in place.rows().items() if rows != before[name]} == {}
+
+
+async def test_a_second_folder_that_cannot_be_written_fails_the_backup_by_its_name(
+    place: Place, tmp_path: Path
+) -> None:
+    await place.fill()
+    (tmp_path / "copies").write_text("a file", encoding="utf-8")
+    options = BackupOptions(copy_directory=tmp_path / "copies")
+    backups = BackupClient(place.url, place.folder, tenant_id="ours", options=options)
+
+    with pytest.raises(ConfigurationError, match="MNESTIC_BACKUP_COPY_DIRECTORY"):
+        await backups.create()

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.starter.maintenance.backup_client import BackupClient, read_backup_key
+from mnestic.starter.maintenance.backup_client import (
+    BackupClient,
+    BackupOptions,
+    read_backup_key,
+)
 from mnestic.starter.settings import Settings
 from tests.starter.maintenance.conftest import Place
 
@@ -16,7 +20,7 @@ GZIP = b"\x1f\x8b"
 
 
 def backups(place: Place, key: bytes | None) -> BackupClient:
-    return BackupClient(place.url, place.folder, tenant_id="ours", key=key)
+    return BackupClient(place.url, place.folder, tenant_id="ours", options=BackupOptions(key=key))
 
 
 async def test_an_encrypted_backup_is_verified_and_restored_with_its_key_alone(
