@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from mnestic.memory.maintenance.backups import BackupTable, file_of
 from mnestic.stores.postgres.maintenance.backup_tables import CopiedTable, copy_out
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner
-from mnestic.stores.postgres.maintenance.sealed_files import SealedReader, SealedWriter
+
+if TYPE_CHECKING:
+    from mnestic.stores.postgres.maintenance.sealed_files import SealedWriter
 
 _LEVEL = 4  # of gzip: of vectors a third of the time of level 6 and a twelfth of 9, files 6 and 11 % larger
 _BUFFER_BYTES = 1 << 20
@@ -63,16 +65,20 @@ class BackupFiles(NamedTuple):
     backup_id: str
     key: bytes | None
 
-    def sealed(self, file: _HashedFile, table: str) -> SealedWriter | nullcontext[_HashedFile]:
+    def sealed(self, file: _HashedFile, table: str) -> "SealedWriter | nullcontext[_HashedFile]":
         """What encrypts the file of a table, until the end of the block."""
         if self.key is None:
             return nullcontext(file)
+        from mnestic.stores.postgres.maintenance.sealed_files import SealedWriter  # noqa: PLC0415 - few have a key
+
         return SealedWriter(file, self.key, name=f"{self.backup_id}/{table}")
 
     def opened(self, file: BinaryIO, table: str) -> BinaryIO | io.BufferedReader:
         """What reads the file of a table."""
         if self.key is None:
             return file
+        from mnestic.stores.postgres.maintenance.sealed_files import SealedReader  # noqa: PLC0415 - few have a key
+
         return io.BufferedReader(
             SealedReader(file, self.key, name=f"{self.backup_id}/{table}"), _BUFFER_BYTES
         )
