@@ -132,6 +132,7 @@ def _message(resource: Resource) -> Message:
         at=resource.at,
         speaker=resource.speaker,
         channel=resource.channel,
+        readers=resource.readers,
     )
 
 

@@ -52,17 +52,17 @@ async def receive(
         check_message(message.resource)
     incoming = await cut_messages(transaction, await _with_inherited(transaction, incoming))
     # In one order for everybody, so that nobody waits for somebody who waits.
-    ordered = sorted(incoming, key=lambda message: (message.resource.at, message.place))
+    ordered = sorted(incoming, key=_in_order)
     messages, basis = await transaction.ingest_states.receive(ordered)
     if basis is not None:
         first = {message.place: message for message in reversed(ordered)}
         stored = [first[one.place].as_stored(one) for one in messages]
         of_same = {message.place: message.resource.readers for message in stored}
-        above = [(message.resource.session_id, message.attached_to or "") for message in stored]
+        above = [message.place_above for message in stored]
         children = Counter(
             place
             for place, message in zip(above, stored, strict=True)
-            if of_same.get(place) == message.resource.readers
+            if place is not None and of_same.get(place) == message.resource.readers
         )
         entries = await work_on(
             (message.resource.content for message in stored),
@@ -86,50 +86,54 @@ async def _with_inherited(
     transaction: Transaction, incoming: Sequence[IncomingMessage]
 ) -> list[IncomingMessage]:
     """Messages, of which what a tool returned has the readers of the message that it came with, unless it has its own."""
-    given = {message.place: message for message in incoming}
-    found: dict[tuple[str, str], Sequence[str] | None] = {}
+    above = {
+        one.place_above
+        for one in incoming
+        if one.place_above is not None and one.resource.readers is None
+    }
+    has_readers = any(one.resource.readers is not None for one in incoming)
+    if not above or not (has_readers or await transaction.reader_defaults.are_used()):
+        return list(incoming)
+    messages = {one.place: one for one in sorted(incoming, key=_in_order, reverse=True)}
+    messages |= await transaction.ingest_states.select(above)
     left: list[IncomingMessage] = []
     for message in incoming:
-        first = _first_above(message, given)
-        if first is message and (
-            message.attached_to is None or message.resource.readers is not None
-        ):
+        if message.place_above is None or message.resource.readers is not None:
             left.append(message)
-            continue
-        if first.place not in found:
-            found[first.place] = await _readers_of(transaction, first)
-        left.append(_with(message, readers=found[first.place]))
+        else:
+            readers = await _inherited(transaction, message, messages)
+            left.append(_with(message, readers=readers))
     return left
 
 
-def _first_above(
-    message: IncomingMessage, given: Mapping[tuple[str, str], IncomingMessage]
-) -> IncomingMessage:
-    """The message that one came with, directly or through results of tools, as far as they are given."""
-    passed = {message.place}
-    while message.attached_to is not None and message.resource.readers is None:
-        above = given.get((message.resource.session_id, message.attached_to))
-        if above is None or above.place in passed:
-            break
-        message = above
-        passed.add(message.place)
-    return message
+async def _inherited(
+    transaction: Transaction,
+    message: IncomingMessage,
+    messages: Mapping[tuple[str, str], IncomingMessage],
+) -> Sequence[str] | None:
+    """The readers of the message that a result came with, directly or through other results.
 
-
-async def _readers_of(transaction: Transaction, first: IncomingMessage) -> Sequence[str] | None:
-    """The readers that a message has, or will have; of what a tool returned, those of the message that it came with.
-
-    While that is unknown, the agent alone may read the result.
+    While it is unknown, the agent alone may read the result.
     """
-    resource = first.resource
-    if resource.readers is not None:
+    passed: set[tuple[str, str]] = set()
+    while (
+        message.place_above is not None
+        and message.resource.readers is None
+        and message.number is None  # else it is stored
+    ):
+        above = messages.get(message.place_above)
+        if above is None or above.place in passed:
+            return ()
+        passed.add(above.place)
+        message = above
+    resource = message.resource
+    if resource.readers is not None or message.number is not None:
         return resource.readers
-    place = resource.session_id, first.attached_to or resource.source_id
-    if stored := await transaction.ingest_states.find(*place):
-        return stored.resource.readers
-    if first.attached_to is None:
-        return await transaction.reader_defaults.find(resource.session_id, resource.channel)
-    return ()
+    return await transaction.reader_defaults.find(resource.session_id, resource.channel)
+
+
+def _in_order(message: IncomingMessage) -> tuple[datetime, tuple[str, str]]:
+    return message.resource.at, message.place
 
 
 def _cut_blocks(

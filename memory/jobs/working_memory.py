@@ -22,7 +22,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.short_term.segments import Segments
 from mnestic.memory.selectors import find_selector
-from mnestic.memory.sharing.readers import Readers
+from mnestic.memory.sharing.readers import ReadersOrNobody
 
 Role = Literal["system", "user", "assistant", "tool"]
 DRIFT_VARIABLE = "drift"
@@ -41,7 +41,7 @@ class Message(DeferredModel):
     channel: str | None = None
     content: str
     id: str
-    readers: Readers | None = Field(None, exclude_if=lambda readers: readers is None)
+    readers: ReadersOrNobody | None = Field(None, exclude_if=lambda readers: readers is None)
     role: Role
     speaker: str | None = None
 
@@ -158,6 +158,12 @@ class WorkingMemory(DeferredModel):
             if message.readers is None or find_selector(message.readers, reader)
         ]
         return self.model_copy(update={"messages": tuple(visible)})
+
+    @property
+    def result_readers(self) -> tuple[str, ...] | None:
+        """The readers of what a tool returns: those of whom something was said to in the session; of several sets none."""
+        said = {one.readers for one in self.messages if one.role != "tool"} - {None}
+        return next(iter(said), None) if len(said) <= 1 else ()
 
     def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
         """Appends messages."""

@@ -138,6 +138,11 @@ class IncomingMessage(DeferredModel):
         return self.resource.place
 
     @property
+    def place_above(self) -> tuple[str, str] | None:
+        """Session and source id of the message that a tool's result came with."""
+        return None if self.attached_to is None else (self.resource.session_id, self.attached_to)
+
+    @property
     def name(self) -> str:
         """How it is named to a person."""
         return self.resource.name

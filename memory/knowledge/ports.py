@@ -372,6 +372,10 @@ class IngestStateStore(Protocol):
         """Gives up those that are not learned from; returns how many were not. The resources stay."""
         ...
 
+    async def select(self, places: Collection[Place]) -> dict[Place, IncomingMessage]:
+        """The ingest states of resources, without those that have none."""
+        ...
+
     async def find(
         self, session_id: str, source_id: str, *, lock: bool = False
     ) -> IncomingMessage | None:

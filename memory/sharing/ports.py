@@ -180,6 +180,10 @@ class ReaderDefaultStore(Protocol):
         """All of them."""
         ...
 
+    async def are_used(self) -> bool:
+        """Whether anything was said for readers, or is to be."""
+        ...
+
     async def find(self, session_id: str, channel: str) -> tuple[str, ...] | None:
         """The readers of what is said there without any of its own: of the session, else of the channel; None is everybody."""
         ...

@@ -1,4 +1,4 @@
-"""The address of a database, as psycopg and SQLAlchemy take it."""
+"""The address of a database, as psycopg takes it."""
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -28,15 +28,6 @@ def libpq_url(url: str) -> str:
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_URL",
             why="must look like postgresql://user:password@host:5432/database, "
-            "with @, : and / of the password as %40, %3A and %2F",
+            "with %, @, :, / and spaces of the password as %25, %40, %3A, %2F and %20",
         )
     return address
-
-
-def driver_url(url: str) -> str:
-    """The address for SQLAlchemy of a `postgresql://` address.
-
-    Raises:
-        ConfigurationError: it is not an address of a Postgres database.
-    """
-    return libpq_url(url).replace("postgresql://", "postgresql+psycopg://", 1)

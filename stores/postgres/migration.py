@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 
+import psycopg
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
@@ -14,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import SchemaVersionError
-from mnestic.stores.postgres.addresses import driver_url
+from mnestic.stores.postgres.addresses import libpq_url
 from mnestic.stores.postgres.queries import read_query
 
 # The commits that migrate a database of a state between releases, one after the other: to 0039, and from there to 0040.
@@ -30,10 +31,12 @@ def migrating(admin_url: str) -> Iterator[Connection]:
         ConfigurationError: the address is malformed.
         psycopg.Error: of the connection, or of a statement.
     """
+    address = libpq_url(admin_url)
     engine = create_engine(
-        driver_url(admin_url),
+        "postgresql+psycopg://",
+        # A pooler may be between.
+        creator=lambda: psycopg.connect(address, connect_timeout=10, prepare_threshold=None),
         poolclass=NullPool,
-        connect_args={"connect_timeout": 10, "prepare_threshold": None},  # a pooler may be between
         hide_parameters=True,
     )
     try:

@@ -21,7 +21,6 @@ from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.migration import upgrade
 
 pytestmark = pytest.mark.nightly
@@ -51,7 +50,9 @@ YES = {"by": "Ana"}
 
 def rows_of_0_1_0(admin_url: str) -> None:
     """Makes the schema of 0.1.0, with the rows that it left."""
-    engine = create_engine(driver_url(admin_url), poolclass=NullPool)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(admin_url), poolclass=NullPool
+    )
     with engine.begin() as connection:
         upgrade(connection, to="0001")
     with psycopg.connect(admin_url) as connection:

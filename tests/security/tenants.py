@@ -322,7 +322,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     memory = client.memory(AGENT)
     wait = await client.find_open_wait(waiting)
     assert wait is not None
-    receipt = await client.resume_job(finished, request_id="their-request")
+    receipt = await client.resume_job(finished, {"place": SECRET}, request_id="their-request")
     assert isinstance(receipt, ResumeReceipt)
     (archived,), of_archived = await memory.entries.list_archived(limit=1)
     ((report,), _) = await client.maintenance.list_reports()

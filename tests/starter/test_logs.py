@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError
 from mnestic.memory.errors import StoredValueError
 from mnestic.starter.logs import configure_logs, format_error, log_uncaught_errors
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.addresses import driver_url
 from tests.starter.case_files import read_cases
 
 WORD = "quokka"
@@ -121,7 +120,9 @@ def test_an_error_of_ours_keeps_its_words_and_its_cause_the_type(log: Read) -> N
 def test_an_error_of_postgres_is_told_by_its_code_and_names(
     admin_url: str, statement: str, told: str
 ) -> None:
-    engine = create_engine(driver_url(admin_url), hide_parameters=True)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(admin_url), hide_parameters=True
+    )
 
     with pytest.raises(DBAPIError) as by_sqlalchemy, engine.connect() as connection:
         connection.execute(text(statement))

@@ -21,7 +21,6 @@ from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.memory.retrieval.agent_settings import AgentSettings, settings_of
-from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, migrate
@@ -55,7 +54,9 @@ EXTRACTED = {
 
 def at_version(url: str, version: str) -> str:
     """The address of an empty database, once it has the schema of a version."""
-    engine = create_engine(driver_url(url), poolclass=NullPool)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
+    )
     with engine.begin() as connection:
         upgrade(connection, to=version)
     return url

@@ -13,7 +13,6 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
-from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.rights import find_rights_problems
@@ -56,7 +55,9 @@ async def note(url: str) -> int:
 
 
 def test_what_is_declared_is_what_migrations_make(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(empty_url), poolclass=NullPool
+    )
     with engine.begin() as connection:
         upgrade(connection)
 
@@ -114,7 +115,9 @@ async def test_a_database_without_any_grant_or_wall_works_again(migrated: str) -
 def test_a_database_of_an_older_version_is_migrated_where_no_rights_are_left(
     empty_url: str,
 ) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(empty_url), poolclass=NullPool
+    )
     with engine.begin() as connection:
         upgrade(connection, to="0006")
     spoil(empty_url, "DROP OWNED BY mnestic_app")

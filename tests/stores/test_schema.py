@@ -23,7 +23,6 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.schema import (
@@ -91,7 +90,7 @@ async def write(url: str, tenant: str) -> WorkingMemory:
 
 
 def test_models_and_migrations_agree(module_url: str) -> None:
-    engine = create_engine(driver_url(module_url))
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(module_url))
     options = {
         "include_schemas": True,
         "version_table_schema": "mnestic",
@@ -115,7 +114,7 @@ def _named(difference: Any) -> Any:
 
 
 def test_checks_and_partial_indexes_agree_too(module_url: str) -> None:
-    engine = create_engine(driver_url(module_url))
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(module_url))
     inspector = inspect(engine)
     made: set[tuple[str, str | None]] = set()
     partial: set[tuple[str, str | None]] = set()

@@ -7,6 +7,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _SET, _REMOVE = read_query("reader_defaults.set"), read_query("reader_defaults.remove")
 _LIST, _FIND = read_query("reader_defaults.list"), read_query("reader_defaults.find")
+_USED = read_query("reader_defaults.are_used")
 
 
 class PostgresReaderDefaultStore:
@@ -31,6 +32,10 @@ class PostgresReaderDefaultStore:
         rows = await self._unit.fetch(_LIST)
         self._unit.read("readers.list", "*")
         return tuple(read_stored(ReaderDefault, row._asdict(), what="readers") for row in rows)
+
+    async def are_used(self) -> bool:
+        """See the port."""
+        return bool(await self._unit.fetch(_USED))
 
     async def find(self, session_id: str, channel: str) -> tuple[str, ...] | None:
         """See the port."""

@@ -16,6 +16,7 @@ from mnestic.activities.jobs.endings import EndingActivities, EndJobInput
 from mnestic.activities.jobs.memories import MemoryActivities, RememberInput
 from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.activities.jobs.thoughts import ThinkActivities, ThinkInput
+from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.jobs.short_term.segments import ContractRef, Segments, tokens_of
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.jobs.writes import MemoryWrite, MessageWrite
@@ -28,6 +29,7 @@ from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
 from tests.activities.jobs.conftest import CountingSummariser
 from tests.activities.jobs.test_thoughts import CountingModel
 from tests.activities.learning_models import Begin
+from tests.reader_episode import message
 
 Make = Callable[..., Operation]
 Working = Callable[[], Awaitable[WorkingMemory]]
@@ -259,6 +261,19 @@ async def test_a_summary_made_with_the_first_private_message_has_its_readers(
         ) as transaction:
             seen.append(len((await transaction.episodes.list_by_job("j1"))[0]))
     assert seen == [0, 1, 1]
+
+
+async def test_a_session_that_is_read_keeps_the_readers_of_its_messages(
+    job: Job, begin: Begin, working: Working
+) -> None:
+    said = [message(1, "Ben", "I earn 5400 euros.", ["user.ben"]), message(2, "Ben", "Hi.", None)]
+    async with begin() as transaction:
+        await receive(transaction, said, owner="t/ada")
+
+    await job.read_session(1, said[0].session_id)
+
+    seen = (await working()).for_reader("user.anna").messages
+    assert [one.content for one in seen] == ["Hi."]
 
 
 async def test_without_a_chat_model_a_summary_is_extractive_and_says_so(

@@ -307,11 +307,27 @@ async def test_what_tools_returned_together_has_the_readers_of_their_message(
         ]
     )
 
+    again = asked.model_copy(update={"readers": ("user.anna",)})  # it stays Cleo's
+    late = message(4, "balance", "7000 euros on the account.", None)
+    late_result = IncomingMessage(resource=late, kind="tool_result", attached_to=asked.source_id)
+    await memory.ingest([again, late_result])
+
     seen = {}
     for reader in ("user.cleo", "user.anna"):
         entries, _ = await client.memory("bank", reader=reader).entries.list(EntryQuery())
         seen[reader] = len(entries)
-    assert seen == {"user.cleo": 3, "user.anna": 0}
+    assert seen == {"user.cleo": 4, "user.anna": 0}
+
+
+async def test_a_raw_message_has_its_readers(client: MnesticClient) -> None:
+    said = message(1, "Ben", "The safe is behind the mirror.", ["user.ben"])
+    await client.memory("ada").messages.append([said])
+
+    seen = {}
+    for reader in ("user.ben", "user.anna"):
+        lines = [line async for line in client.memory("ada", reader=reader).export()]
+        seen[reader] = sum("mirror" in line.model_dump_json() for line in lines)
+    assert seen == {"user.ben": 1, "user.anna": 0}
 
 
 @pytest.mark.parametrize(

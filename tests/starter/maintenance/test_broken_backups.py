@@ -25,7 +25,6 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.maintenance.backups import BackupManifest
 from mnestic.starter.maintenance.backup_client import BackupClient
-from mnestic.stores.postgres.addresses import driver_url
 from mnestic.stores.postgres.migration import upgrade
 from tests.starter.maintenance.conftest import Place, databases
 
@@ -185,7 +184,9 @@ async def test_a_backup_of_another_schema_or_format_is_refused_with_what_to_do(
 
 @pytest.mark.acceptance
 async def test_an_older_backup_is_migrated_on_its_way(place: Place, empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(empty_url), poolclass=NullPool
+    )
     with engine.begin() as connection:
         upgrade(connection, to="0006")
     with psycopg.connect(empty_url) as owner:

@@ -165,3 +165,18 @@ async def test_a_message_in_a_job_has_the_readers_of_its_session_or_channel(
 
     (given,) = parrot.given
     assert "900" not in given
+
+
+@pytest.mark.parametrize("learn", ["true", "false"])
+async def test_what_a_tool_returns_in_a_job_has_the_readers_of_what_was_said(
+    parrot: Parrot, jobs: Jobs, learn: str
+) -> None:
+    hear = f"{{id: hear, kind: remember, learn: {learn}, message: {{content: What do I earn?, readers: [user.ben]}}, next: told}}"
+    told = "{id: told, kind: remember, learn: true, message: {role: tool, content: Ben earns 5400 euros.}, next: ask}"
+    ask = "{id: ask, kind: think, prompt: How much?, retrieve: {reader: user.anna}, next: end}"
+
+    await jobs.run(f"name: p\nnodes: [{hear}, {told}, {ask}]")
+
+    assert "5400" not in parrot.given[0]
+    assert "5400" not in str(await everything(jobs, "user.anna"))
+    assert "5400" in str(await everything(jobs, "user.ben"))

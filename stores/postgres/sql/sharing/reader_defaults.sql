@@ -23,3 +23,10 @@ SELECT readers
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
    AND (kind = 'session' AND name = %(session_id)s OR kind = 'channel' AND name = %(channel)s)
  ORDER BY kind DESC LIMIT 1
+
+-- name: are_used
+-- Finds out whether anything was said for readers, or is to be.
+SELECT 'set' AS found FROM mnestic.reader_set WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+ UNION ALL
+SELECT 'default' FROM mnestic.reader_default WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+ LIMIT 1
