@@ -127,44 +127,49 @@ async def test_resources_need_the_same_rights(app: FastAPI, new_key: NewKey) -> 
     assert forbidden.value.code == INVALID_PARAMS
 
 
-@pytest.mark.parametrize(
-    ("address", "says"),
-    [
-        ("/mcp", r"agent_id is missing.*\?agent_id="),
-        ("/mcp?agent_id=", "agent_id"),
-        ("/mcp?agent_id=no%20id", "agent_id"),
-        ("/mcp?agent=ada", "'agent' is not known"),
-    ],
-)
-async def test_an_address_that_names_no_agent_is_refused(
-    app: FastAPI, new_key: NewKey, address: str, says: str
-) -> None:
+async def test_an_address_that_names_no_agent_is_refused(app: FastAPI, new_key: NewKey) -> None:
     key = await new_key(agents=("*",))
+    expected = {
+        "/mcp": r"agent_id is missing.*\?agent_id=",
+        "/mcp?agent_id=": "agent_id",
+        "/mcp?agent_id=no%20id": "agent_id",
+        "/mcp?agent=ada": "'agent' is not known",
+    }
 
-    async with serving(app) as connect, connect(key, address) as mcp:
-        assert re.search(says, (await refusal(mcp, "/mcp", "recall")).replace(":", ""))
+    why = {}
+    async with serving(app) as connect:
+        for address in expected:
+            async with connect(key, address) as mcp:
+                why[address] = (await refusal(mcp, "/mcp", "recall")).replace(":", "")
+
+    for address, says in expected.items():
+        assert re.search(says, why[address]), address
 
 
-@pytest.mark.parametrize("method", ["get", "update", "cancel"])
 async def test_a_task_needs_the_scope_jobs_and_its_name_in_the_header(
-    app: FastAPI, new_key: NewKey, method: str, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI, new_key: NewKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, job = await new_key(actions=("read",)), await new_key(actions=("jobs",))
-    extensions = [TaskExtension()]
+    methods, extensions = ("get", "update", "cancel"), [TaskExtension()]
 
-    async with serving(app) as connect:
-        async with connect(reading, extensions=extensions) as mcp:
+    codes = {}
+    async with (
+        serving(app) as connect,
+        connect(reading, extensions=extensions) as reader,
+        connect(job, extensions=extensions) as worker,
+    ):
+        for method in methods:
             with pytest.raises(MCPError, match="does not allow the action jobs") as forbidden:
-                await about(mcp, method, "no-such-job", inputResponses={})
-        async with connect(job, extensions=extensions) as mcp:
+                await about(reader, method, "no-such-job", inputResponses={})
             with pytest.raises(MCPError, match="no job no-such-job") as absent:
-                await about(mcp, method, "no-such-job", inputResponses={})
-            monkeypatch.setattr(TaskRequest, "name_param", None)
-            with pytest.raises(MCPError, match="mcp-name") as unnamed:
-                await about(mcp, method, "no-such-job", inputResponses={})
+                await about(worker, method, "no-such-job", inputResponses={})
+            with monkeypatch.context() as patch:
+                patch.setattr(TaskRequest, "name_param", None)
+                with pytest.raises(MCPError, match="mcp-name") as unnamed:
+                    await about(worker, method, "no-such-job", inputResponses={})
+            codes[method] = (forbidden.value.code, absent.value.code, unnamed.value.code)
 
-    assert (forbidden.value.code, absent.value.code) == (-32602, -32602)
-    assert unnamed.value.code == -32020
+    assert codes == dict.fromkeys(methods, (-32602, -32602, -32020))
 
 
 async def test_a_job_of_another_agent_does_not_exist_and_asking_for_it_is_in_the_audit_log(
