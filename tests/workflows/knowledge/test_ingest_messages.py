@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import FactStatus
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.transactions import Begin
 
 pytestmark = pytest.mark.usefixtures("worker")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -82,9 +84,10 @@ async def test_what_comes_while_it_learns_is_learned_as_well(client: MnesticClie
 
 
 async def test_a_message_that_is_the_last_takes_one_step_of_each_kind(
-    client: MnesticClient,
+    client: MnesticClient, begin: Begin
 ) -> None:
-    await client.memory("ada").ingest([said(1, "I live in Utrecht.")])
+    async with begin() as transaction:  # and nobody is told
+        await receive(transaction, [said(1, "I live in Utrecht.")], owner="t/ada")
     handle = await start_ingest(client, agent_id="ada")
     await handle.result()
 
