@@ -41,6 +41,7 @@ MORE = "more"  # the signal that there are new messages to learn from
 FORGET_TOPIC = "ForgetTopic"
 FLUSH_RECORDS = "FlushRecords"
 MAINTENANCE = "Maintenance"
+INDEX_VECTORS = "IndexVectors"
 PROGRESS = "progress"  # the query how far a maintenance run is
 LEARNED = "learned"  # the query how many were learned from
 VERSIONS = "~versions/"  # how the namespaces of earlier versions of records begin
@@ -114,6 +115,11 @@ def inbox_workflow_id(tenant_id: str, agent_id: str) -> str:
 def maintenance_workflow_id(tenant_id: str, kind: str) -> str:
     """The id of the Schedule of a kind of maintenance, and how the ids of its runs begin."""
     return f"maintenance/{tenant_id}/{kind}"
+
+
+def index_workflow_id(tenant_id: str) -> str:
+    """The Temporal workflow id of what builds the indexes that a tenant lacks."""
+    return f"maintenance/{tenant_id}/indexes"
 
 
 def maintenance_queue(task_queue: str) -> str:

@@ -17,6 +17,7 @@ from mnestic.workflows.jobs.agent_job import AgentJob
 from mnestic.workflows.jobs.flush_records import FlushRecords
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
+from mnestic.workflows.maintenance.index_vectors import IndexVectors
 from mnestic.workflows.maintenance.maintenance import Maintenance
 from mnestic.workflows.payloads import data_converter
 
@@ -54,6 +55,7 @@ class MnesticPlugin(SimplePlugin):
                 FlushRecords,
                 IngestMessages,
                 ForgetTopic,
+                IndexVectors,
                 Maintenance,
             ],
             workflow_runner=_runner,

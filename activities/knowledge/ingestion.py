@@ -60,7 +60,7 @@ class IngestProgress(BaseModel):
 
     `parked` of them were set aside with a reason, and `learned` need no other step. `refused` counts claims that were
     dropped because the message does not contain their words. `is_last` if no other message waited for extraction or learning
-    afterwards.
+    afterwards. `lacks_index`: so many have vectors that these are worth an index.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -70,6 +70,7 @@ class IngestProgress(BaseModel):
     learned: int = 0
     refused: int = 0
     is_last: bool = False
+    lacks_index: bool = False
 
 
 @dataclass(kw_only=True)
@@ -229,21 +230,24 @@ class IngestActivities:
         Idempotent: an entry has one vector of a model.
         """
         moved = parked = 0
+        lacks_index = False
         async with _step():
             async with begin_model_step(self._memory, params) as transaction:
                 targets = await self._embedders.of_collections(transaction, params.agent_id)
             for corpus, target in {params.agent_id: self._embedders.chosen, **targets}.items():
                 if target is not None:
-                    done, given_up = await self._embed(
+                    done = await self._embed(
                         _Corpus(params.tenant_id, corpus), target, params.limit
                     )
-                    moved, parked = moved + done, parked + given_up
-        return IngestProgress(taken=moved, parked=parked)
+                    moved, parked = moved + done.taken, parked + done.parked
+                    lacks_index |= done.lacks_index
+        return IngestProgress(taken=moved, parked=parked, lacks_index=lacks_index)
 
-    async def _embed(self, corpus: _Corpus, target: Embedder, limit: int) -> tuple[int, int]:
-        """Embeds the next entries of a corpus; returns how many, and how many were given up."""
+    async def _embed(self, corpus: _Corpus, target: Embedder, limit: int) -> IngestProgress:
+        """Embeds the next entries of a corpus."""
         async with begin_model_step(self._memory, corpus) as transaction:
             active = await transaction.entries.find_active_model()
+            lacks_index = active is not None and await transaction.embeddings.lacks_index(active)
         moved = parked = 0
         first = (active and self._embedders.find(active)) or target
         # The active one first, since searches compare its vectors until maintenance has switched.
@@ -259,7 +263,7 @@ class IngestActivities:
                 log.warning("an earlier model makes no vectors", extra={"why": str(error)})
             else:
                 moved, parked = moved + done, parked + given_up
-        return moved, parked
+        return IngestProgress(taken=moved, parked=parked, lacks_index=lacks_index)
 
     async def _take(
         self, params: IngestInput, attempt: ExtractionAttempt

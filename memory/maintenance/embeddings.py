@@ -102,6 +102,10 @@ class EmbeddingStore(Protocol):
         """Whether there is a vector index of a model's vectors."""
         ...
 
+    async def lacks_index(self, model: str) -> bool:
+        """Whether a model has so many vectors that they are worth an index, and there is none."""
+        ...
+
     async def list_nearest(
         self, model: str, vectors: Sequence[bytes], *, is_exact: bool = False
     ) -> tuple[tuple[int, ...], ...]:

@@ -23,6 +23,7 @@ from mnestic.memory.names import (
     AGENT_JOB,
     FLUSH_RECORDS,
     FORGET_TOPIC,
+    INDEX_VECTORS,
     INGEST_MESSAGES,
     MAINTENANCE,
     inbox_workflow_id,
@@ -36,6 +37,7 @@ from mnestic.workflows.jobs.agent_job import AgentJob
 from mnestic.workflows.jobs.flush_records import FlushRecords
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
+from mnestic.workflows.maintenance.index_vectors import IndexVectors
 from mnestic.workflows.maintenance.maintenance import Maintenance
 from mnestic.workflows.plugin import MnesticPlugin
 from tests.job_states import until_state
@@ -187,6 +189,7 @@ STARTS = {
     INGEST_MESSAGES: IngestMessages,
     FLUSH_RECORDS: FlushRecords,
     FORGET_TOPIC: ForgetTopic,
+    INDEX_VECTORS: IndexVectors,
     MAINTENANCE: Maintenance,
 }
 

@@ -10,10 +10,19 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput, IngestProgress
+from mnestic.activities.maintenance.steps import MaintenanceStep
 from mnestic.memory.knowledge.ingestion import Ingested, IngestRequest
-from mnestic.memory.names import INGEST_MESSAGES, LEARNED, MORE
+from mnestic.memory.names import (
+    INDEX_VECTORS,
+    INGEST_MESSAGES,
+    LEARNED,
+    MORE,
+    index_workflow_id,
+    maintenance_queue,
+)
 from mnestic.workflows.calls import run_activity
 from mnestic.workflows.handlers import answer_query, take_signal, takes_input
 from mnestic.workflows.ownership import require_own_tenant
@@ -87,7 +96,22 @@ class IngestMessages:
 
     async def _embed(self) -> int:
         """Gives vectors to a batch of entries; returns how many got one."""
-        return (await _step(IngestActivities.embed, self._params)).taken
+        progress = await _step(IngestActivities.embed, self._params)
+        if progress.lacks_index and not progress.taken:
+            await self._start_indexing()
+        return progress.taken
+
+    async def _start_indexing(self) -> None:
+        """Has maintenance build an index of the vectors, unless it is at it; nobody waits for it."""
+        tenant_id, now = self._params.tenant_id, workflow.now()
+        with suppress(WorkflowAlreadyStartedError):
+            await workflow.start_child_workflow(
+                INDEX_VECTORS,
+                MaintenanceStep(tenant_id=tenant_id, kind="nightly", scheduled_at=now),
+                id=index_workflow_id(tenant_id),
+                task_queue=maintenance_queue(workflow.info().task_queue),
+                parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+            )
 
     def _is_over(self) -> bool:
         return self._is_all_done() or workflow.info().is_continue_as_new_suggested()

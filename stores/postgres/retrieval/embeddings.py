@@ -16,7 +16,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.knowledge.vectors import EF_SEARCH, INDEXED_FROM
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.reals import reals_of
-from mnestic.stores.postgres.retrieval.vector_indexes import VectorIndex
+from mnestic.stores.postgres.retrieval.vector_indexes import WIDEST, VectorIndex
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _SAMPLE_INDEX = read_query("sample_index")
@@ -109,6 +109,14 @@ class PostgresEmbeddingStore:
         index = VectorIndex(self._unit.tenant_id, self._unit.agent_id, model, rows[0].dimensions)
         (row,) = await self._unit.fetch(_INDEX, name=index.name)
         return bool(row.is_there)
+
+    async def lacks_index(self, model: str) -> bool:
+        """See the port."""
+        rows = await self._unit.fetch(_MODEL, model=model)
+        is_large = bool(rows) and rows[0].entries >= INDEXED_FROM
+        if not is_large or (rows[0].dimensions or WIDEST + 1) > WIDEST:
+            return False
+        return not await self.is_indexed(model)
 
     async def list_nearest(
         self, model: str, vectors: Sequence[bytes], *, is_exact: bool = False

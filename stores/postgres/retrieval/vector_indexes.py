@@ -23,7 +23,7 @@ from mnestic.stores.postgres.queries import fetch_rows, read_query
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _MIN_SHARE = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"
-_WIDEST = 4000  # dimensions that pgvector indexes
+WIDEST = 4000  # dimensions that pgvector indexes
 _BUILD_MEMORY = "1GB"
 
 _LARGE = read_query("vector_indexes.list_large")
@@ -115,7 +115,7 @@ def _large(owner: psycopg.Connection[Any], tenant_id: str, at_least: int) -> lis
         found += (
             VectorIndex(**of, dimensions=row.dimensions)
             for row in fetch_rows(owner, _DIMENSIONS, **of)
-            if row.dimensions <= _WIDEST
+            if row.dimensions <= WIDEST
         )
     return found
 

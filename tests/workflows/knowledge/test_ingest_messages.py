@@ -5,13 +5,20 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from temporalio.service import RPCError
 
 from mnestic.activities.knowledge.receiving import receive
+from mnestic.activities.maintenance.steps import MaintenanceActivities, StepResult
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import FactStatus
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.names import index_workflow_id
+from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import make_maintenance_worker
+from mnestic.starter.memory_wiring import token_counter
+from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 from tests.transactions import Begin
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -97,3 +104,30 @@ async def test_a_message_that_is_the_last_takes_one_step_of_each_kind(
         if event.HasField("activity_task_scheduled_event_attributes")
     ]
     assert sorted(steps) == ["mnestic.embed", "mnestic.extract", "mnestic.learn"]
+
+
+async def test_an_agent_that_grows_past_the_size_gets_an_index_of_its_vectors_once(
+    client: MnesticClient, memory: Memory, admin_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnestic.stores.postgres.retrieval.embeddings.INDEXED_FROM", 2)
+
+    async def index(tenant_id: str, _: bool) -> tuple[int, int]:
+        indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id, at_least=2)
+        return len(indexed.built), indexed.dropped
+
+    built = client.temporal.get_workflow_handle(
+        index_workflow_id(client.settings.tenant_id), result_type=StepResult
+    )
+    steps = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
+
+    await ingest(client, said(1, "I live in Utrecht."))
+    with pytest.raises(RPCError, match="not found"):
+        await built.describe()
+    await ingest(client, said(2, "I play the cello."))
+    async with make_maintenance_worker(client.temporal, client.settings, activities=[steps.index]):
+        result = await built.result()
+    first = await built.describe()
+    await ingest(client, said(3, "I keep bees."))
+
+    assert result.counts == {"indexes_built": 1, "indexes_dropped": 0}
+    assert (await built.describe()).run_id == first.run_id
