@@ -238,7 +238,7 @@ async def _search(store: SearchStore, parsed: ParsedQuery, embedder: Embedder) -
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
             order = await _ranked(parsed, found, embedder)
-            best = await _fetch_best(store.fetch_hits, parsed, order)
+            best = await _fetch_best(store.fetch_hits, parsed, order, read=best)
         are_enough = len(best.ranked) >= parsed.wanted
         are_enough = are_enough or len(found) >= parsed.policy.pool
         if are_enough or found.is_exhaustive or parsed.is_strict:
@@ -278,22 +278,24 @@ async def _fetch_best(
     order: SearchHits,
     *,
     known: AbstractSet[Statement] = frozenset(),
+    read: SearchHits | None = None,
 ) -> SearchHits:
-    """The best candidates that answer: reads batches until there are enough.
+    """The best candidates that answer: reads batches until there are enough, without what was `read` before.
 
     Repetitions are left out: the same words with the same attribution (speaker, subjects and times) as a better one.
     """
     answers: list[Ranked] = []
-    entries: dict[int, Entry] = {}
-    claims: dict[int, tuple[StatedClaim, ...]] = {}
+    entries: dict[int, Entry] = {} if read is None else {**read.entries}
+    claims: dict[int, tuple[StatedClaim, ...]] = {} if read is None else {**read.claims}
     outdated: dict[int, Sequence[int]] = {}
     stated = {*known}
     first, size = 0, 2 * parsed.wanted
     while (best := order.ranked[first : first + size]) and len(answers) < parsed.wanted:
-        hits = await fetch([one.number for one in best], parsed)
-        entries |= hits.entries
-        claims |= hits.claims
-        outdated |= hits.outdated
+        if unread := [one.number for one in best if one.number not in entries]:
+            hits = await fetch(unread, parsed)
+            entries |= hits.entries
+            claims |= hits.claims
+            outdated |= hits.outdated
         for one in best:
             if one.number in outdated:
                 continue

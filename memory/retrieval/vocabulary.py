@@ -39,6 +39,8 @@ def unknown_lexemes(
     stop_words: Collection[str],
 ) -> frozenset[str]:
     """The lexemes of possibly misspelt words that no entry has."""
+    if not misspellings:
+        return frozenset()
     return frozenset(
         lexeme
         for word, entries_of in _content_words(words, known, stop_words=stop_words)
