@@ -20,7 +20,7 @@ from mnestic.stores.postgres.index_sessions import (
 from mnestic.stores.postgres.knowledge.vectors import INDEXED_FROM
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 
-_LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
+_LINKS, _CONSTRUCTED = 16, 200  # of an entry, and entries that are looked at to choose them
 _MIN_SHARE = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"
 WIDEST = 4000  # dimensions that pgvector indexes
