@@ -168,7 +168,7 @@ class RetrievalPolicy(DeferredModel):
         0.5,
         description="Results below this share of the best score are left out too, unless `min_score` is 0",
     )
-    pool: int = Field(100, ge=10, le=5000, description="Candidates of each source")
+    pool: int = Field(80, ge=10, le=5000, description="Candidates of each source")
     archived: Archived = Field(
         "when_empty",
         description="Whether archived entries are searched where no live one has a score of 0.9",

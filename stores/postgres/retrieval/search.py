@@ -53,7 +53,7 @@ _PROPAGATED = {
     "second_neighbour": 0.2,
     "related": 0.2,
 }  # shares of it that others receive
-_MIN_PROPAGATED_SHARE = 0.15  # of the strongest own score; an entry that receives less is not read
+_MIN_PROPAGATED_SHARE = 0.25  # of the strongest own score; an entry that receives less is not read
 _SUCCESSOR = "successor"  # the kind of edges from a superseded entry, which propagates nothing
 
 

@@ -64,7 +64,7 @@ async def learn(transaction: Transaction, said: Sequence[Resource]) -> list[Entr
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ({}, "012347"),
+        ({}, "1237"),
         ({"query": {"min_score": 0}}, "012345678"),
         ({"query": {"rerank": "local"}}, "012345678"),
     ],
