@@ -117,9 +117,9 @@ def maintenance_workflow_id(tenant_id: str, kind: str) -> str:
     return f"maintenance/{tenant_id}/{kind}"
 
 
-def index_workflow_id(tenant_id: str) -> str:
-    """The Temporal workflow id of what builds the indexes that a tenant lacks."""
-    return f"maintenance/{tenant_id}/indexes"
+def index_workflow_id(tenant_id: str, agent_id: str) -> str:
+    """The Temporal workflow id of what builds the vector index of an agent that has grown."""
+    return f"maintenance/{tenant_id}/index/{agent_id}"
 
 
 def maintenance_queue(task_queue: str) -> str:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput, IngestProgress
@@ -102,13 +103,17 @@ class IngestMessages:
         return progress.taken
 
     async def _start_indexing(self) -> None:
-        """Has maintenance build an index of the vectors, unless it is at it; nobody waits for it."""
-        tenant_id, now = self._params.tenant_id, workflow.now()
+        """Has maintenance build an index of the vectors, unless it has tried before, which the night does again; nobody waits for it."""
+        tenant_id, agent_id = self._params.tenant_id, self._params.agent_id
+        step = MaintenanceStep(
+            tenant_id=tenant_id, agent_id=agent_id, kind="nightly", scheduled_at=workflow.now()
+        )
         with suppress(WorkflowAlreadyStartedError):
             await workflow.start_child_workflow(
                 INDEX_VECTORS,
-                MaintenanceStep(tenant_id=tenant_id, kind="nightly", scheduled_at=now),
-                id=index_workflow_id(tenant_id),
+                step,
+                id=index_workflow_id(tenant_id, agent_id),
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 task_queue=maintenance_queue(workflow.info().task_queue),
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
             )

@@ -1,4 +1,4 @@
-"""`IndexVectors`: builds the indexes that a tenant's large memories lack, soon after one has grown past the size.
+"""`IndexVectors`: builds the vector index of an agent's memory, soon after that has grown past the size.
 
 The night does the same, and drops those that are not worth their place any more.
 """
@@ -22,11 +22,11 @@ _LOST = timedelta(
 @workflow.defn(name=INDEX_VECTORS, sandboxed=False)
 @takes_input(MaintenanceStep)
 class IndexVectors:
-    """One activity on the task queue of maintenance; `IngestMessages` starts it, one a tenant."""
+    """One activity on the task queue of maintenance; `IngestMessages` starts it, once an agent."""
 
     @workflow.run
     async def run(self, params: MaintenanceStep) -> StepResult:
-        """Builds the indexes."""
+        """Builds the index, and those of the agent's collections."""
         require_own_tenant(params.tenant_id)
         return await run_activity(
             MaintenanceActivities.index, params, timeout=_STEP, heartbeat=_LOST

@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from mnestic.memory.scope import agent_of
 from mnestic.stores.postgres.index_sessions import (
     drop_indexes,
     index_session,
@@ -69,7 +70,7 @@ def index_vectors(
     Args:
         admin_url: Of the owner of the tables.
         tenant_id: Whose agents they are.
-        agent_id: The one agent whose index is built, and none of another dropped; all by default.
+        agent_id: The one agent whose indexes are built, those of its collections too, and none of another dropped; all by default.
         at_least: Entries from which on a memory gets an index.
         dry_run: Whether nothing is built or dropped; the result says what would be.
 
@@ -81,7 +82,7 @@ def index_vectors(
     with index_session(admin_url, tenant_id) as owner:
         lacking, useless = _compare(owner, tenant_id, at_least=at_least)
         if agent_id is not None:
-            lacking = [index for index in lacking if index.agent_id == agent_id]
+            lacking = [index for index in lacking if agent_of(index.agent_id) == agent_id]
             useless = [name for name in useless if name in {index.name for index in lacking}]
         if not dry_run:
             _build(owner, lacking, useless)

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import psycopg
 import pytest
@@ -111,12 +112,13 @@ async def test_an_agent_that_grows_past_the_size_gets_an_index_of_its_vectors_on
 ) -> None:
     monkeypatch.setattr("mnestic.stores.postgres.retrieval.embeddings.INDEXED_FROM", 2)
 
-    async def index(tenant_id: str, _: bool) -> tuple[int, int]:
-        indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id, at_least=2)
+    async def index(tenant_id: str, agent_id: str | None, _: bool) -> tuple[int, int]:
+        of_agent = partial(index_vectors, agent_id=agent_id, at_least=2)
+        indexed = await asyncio.to_thread(of_agent, admin_url, tenant_id)
         return len(indexed.built), indexed.dropped
 
     built = client.temporal.get_workflow_handle(
-        index_workflow_id(client.settings.tenant_id), result_type=StepResult
+        index_workflow_id(client.settings.tenant_id, "ada"), result_type=StepResult
     )
     steps = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
 
