@@ -78,7 +78,9 @@ async def test_what_is_recent_or_has_to_stay_as_it_is_is_not_compressed(
         await _add(ada, text, first=30 + number, at=MONDAY - timedelta(days=40 * number))
     sources = await _add(ada, *GARDEN, first=40, speaker="Tom", at=MONDAY)
     await wait_with(memory, settings, {"entry": sources[1].id})
-    await _add(ada, "I like jazz a lot.", "I like jazz very much.", "I really do like jazz.")
+    await _add(
+        ada, "I like jazz a lot.", "I like jazz very much.", "I really do like jazz.", first=50
+    )
 
     done = await run(extractor=EnglishExtractor())
 
