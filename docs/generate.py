@@ -19,7 +19,7 @@ from mnestic.memory.retrieval.agent_settings import AgentSettings
 from mnestic.starter.access.api_keys import ApiKeyClient
 from mnestic.starter.access.audit import AuditClient
 from mnestic.starter.cli.app import app
-from mnestic.starter.client.agent_settings import SettingsClient
+from mnestic.starter.client.agent_settings import ReaderClient, SettingsClient
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.contexts import ContextClient, RetrievalLogClient
 from mnestic.starter.client.contract_operations import OperationClient
@@ -34,7 +34,6 @@ from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.messages import MessageClient, ParkedClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.client.readers import ReaderClient
 from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient

@@ -1,8 +1,12 @@
-"""Translates Temporal's errors into ours."""
+"""Calls of Temporal's own API: their errors become ours, and who polls a task queue."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from mnestic.memory.errors import (
@@ -44,3 +48,24 @@ def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
         if error.status in _NOT_ALLOWED:
             raise ConfigurationError(setting="TEMPORAL_API_KEY", why=error.message) from error
         raise TemporalUnavailableError(where=where, why=error.message) from error
+
+
+async def find_pollers(client: Client, queue: str) -> tuple[str, ...]:
+    """The identities of the workers that have polled a task queue within minutes, for workflows or for activities.
+
+    A worker whose activities are all it may do at once polls for workflows alone.
+
+    Raises:
+        RPCError: Temporal does not answer.
+    """
+    identities = set[str]()
+    for kind in (
+        TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    ):
+        request = DescribeTaskQueueRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+        )
+        answer = await client.workflow_service.describe_task_queue(request)
+        identities |= {poller.identity for poller in answer.pollers}
+    return tuple(sorted(identities))

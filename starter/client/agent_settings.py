@@ -1,6 +1,9 @@
-"""`memory.settings`: an agent's settings; get them, change them, reset them to their defaults."""
+"""`memory.settings` and `memory.readers`: an agent's settings, and who may read what is said to it from now on."""
 
+from collections.abc import Sequence
 from typing import Unpack
+
+from pydantic import ValidationError
 
 from mnestic.memory.retrieval.agent_settings import (
     AgentSettings,
@@ -9,6 +12,8 @@ from mnestic.memory.retrieval.agent_settings import (
     check_names,
     settings_of,
 )
+from mnestic.memory.sharing.readers import DefaultKind, ReaderDefault
+from mnestic.memory.validation import refused
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.keyword_arguments import SettingChanges
 
@@ -53,3 +58,37 @@ class SettingsClient(ClientPart):
             for name in names:
                 await transaction.settings.reset(name)
             return settings_of(await transaction.settings.read())
+
+
+class ReaderClient(ClientPart):
+    """The readers of an agent's sessions and channels; a message with `readers` of its own has those."""
+
+    async def set(self, kind: DefaultKind, name: str, readers: Sequence[str]) -> ReaderDefault:
+        """Sets the readers of what is said in a session or a channel from now on; those of a session come before a channel's.
+
+        Args:
+            kind: `session` or `channel`.
+            name: Its id or name.
+            readers: Ids and patterns such as `user.anna` and `user.sales.*`, 1 to 50.
+
+        Raises:
+            InvalidInputError: the name or a reader is invalid.
+        """
+        given = {"kind": kind, "name": name, "readers": readers}
+        try:
+            default = ReaderDefault.model_validate(given)
+        except ValidationError as error:
+            raise refused("readers", error, model=ReaderDefault) from None
+        async with self._scope.transaction(write=True) as transaction:
+            await transaction.reader_defaults.set(default)
+        return default
+
+    async def remove(self, kind: DefaultKind, name: str) -> None:
+        """Has everybody read what is said in a session or a channel from now on; what was said before keeps its readers."""
+        async with self._scope.transaction(write=True) as transaction:
+            await transaction.reader_defaults.remove(kind, name)
+
+    async def list(self) -> tuple[ReaderDefault, ...]:
+        """The readers of all sessions and channels that have some."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.reader_defaults.list_defaults()

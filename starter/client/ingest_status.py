@@ -22,9 +22,8 @@ from mnestic.memory.errors import ExtractionPausedError
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.payloads.decoding import decoded
-from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.rpc import find_pollers, rpc_errors
 from mnestic.starter.started_workflow import StartedWorkflow
-from mnestic.starter.task_queues import find_pollers
 
 Result = TypeVar("Result")
 # Failure types that say so, with how their texts begin; an older worker says the second.

@@ -25,7 +25,7 @@ from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
-from mnestic.starter.client.agent_settings import SettingsClient
+from mnestic.starter.client.agent_settings import ReaderClient, SettingsClient
 from mnestic.starter.client.client_scope import ClientScope
 from mnestic.starter.client.contexts import (
     ContextClient,
@@ -47,7 +47,6 @@ from mnestic.starter.client.keyword_arguments import (
     check_known,
 )
 from mnestic.starter.client.messages import MessageClient, ParkedClient
-from mnestic.starter.client.readers import ReaderClient
 from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts

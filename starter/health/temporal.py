@@ -8,8 +8,8 @@ from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.health.findings import Finding, check_alone
 from mnestic.starter.jobs.failing_tasks import count_failing_workflows
+from mnestic.starter.rpc import find_pollers
 from mnestic.starter.settings import Settings
-from mnestic.starter.task_queues import find_pollers
 from mnestic.starter.wiring import Endpoints, connect_temporal
 
 REMEDY_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"

@@ -13,8 +13,8 @@ from temporalio.worker import Worker
 
 from mnestic.memory.names import maintenance_queue
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.rpc import find_pollers
 from mnestic.starter.settings import Settings
-from mnestic.starter.task_queues import find_pollers
 from mnestic.stores.postgres.schema import migrate
 from tests.starter.case_files import read_cases
 from tests.starter.cli.conftest import Ask, Cli
