@@ -65,7 +65,10 @@ class _Commands(LazyGroup):
             f"{_CLI}.knowledge.extract:extract",
             "Show what would be extracted from a message, by the configured model or the local extractor; nothing is stored.",
         ),
-        "stats": (f"{_CLI}.knowledge.entries:stats", "Show the statistics of an agent's memory."),
+        "stats": (
+            f"{_CLI}.knowledge.statistics:stats",
+            "Show the statistics of an agent's memory.",
+        ),
         "agents": (
             f"{_CLI}.agents:agents",
             "List the agents of the tenant, with the size of each memory and its last write.",

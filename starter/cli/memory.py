@@ -56,7 +56,7 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.archive:restore",
             "Restore an archived entry, as it was.",
         ),
-        "stats": (f"{_KNOWLEDGE}.entries:stats", "Show the statistics of an agent's memory."),
+        "stats": (f"{_KNOWLEDGE}.statistics:stats", "Show the statistics of an agent's memory."),
         "list": (f"{_KNOWLEDGE}.entries:list_", "List entries, the newest first."),
         "search": (
             f"{_RETRIEVAL}.search:search",
