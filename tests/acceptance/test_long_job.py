@@ -70,6 +70,6 @@ async def test_no_run_of_a_job_of_many_waits_has_a_long_history(client: MnesticC
     assert max(run.events for run in runs) <= MOST_EVENTS
     assert max(run.size_bytes for run in runs) <= MOST_BYTES
     assert min(run.waits for run in runs) > 0
-    early = await client.resume_job(job_id, {"text": "1"}, request_id="r1")
+    early = await client.resume_job(job_id, {"text": "1", "last": False}, request_id="r1")
     assert early is not None
     assert early.wait_id == f"{job_id}/w1"
