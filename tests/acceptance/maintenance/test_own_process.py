@@ -5,12 +5,10 @@ from typing import Any
 
 import psutil
 import pytest
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
 from mnestic.memory.names import maintenance_queue
+from mnestic.starter.rpc import find_pollers
 from tests.acceptance.processes import Up
 from tests.priorities import niceness_of_session
 
@@ -44,14 +42,4 @@ async def test_maintenance_has_a_process_of_its_own_that_comes_back(
 async def read_pollers(up: Up, queue: str) -> set[int]:
     """The processes that take workflows and activities of a task queue, whose identities begin with `pid@`."""
     client = await Client.connect(str(up.state.temporal_address))
-    found = set()
-    for kind in (
-        TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-    ):
-        request = DescribeTaskQueueRequest(
-            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-        )
-        answer = await client.workflow_service.describe_task_queue(request)
-        found |= {int(poller.identity.partition("@")[0]) for poller in answer.pollers}
-    return found
+    return {int(one.partition("@")[0]) for one in await find_pollers(client, queue)}

@@ -88,7 +88,7 @@ async def test_a_summary_is_asked_for_as_structured_output(
 
 
 @pytest.mark.parametrize("text", ["x", "N/A", "...", "No content was provided.", "它。"])
-async def test_a_summary_that_says_nothing_of_what_was_said_is_refused(
+async def test_a_summary_without_a_word_of_its_conversation_is_refused(
     chat_server: Any, client: AsyncOpenAI, text: str
 ) -> None:
     chat_server.completes(json.dumps({"summary": text}))

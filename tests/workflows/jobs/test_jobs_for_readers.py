@@ -168,7 +168,7 @@ async def test_a_message_in_a_job_has_the_readers_of_its_session_or_channel(
 
 
 @pytest.mark.parametrize("learn", ["true", "false"])
-async def test_what_a_tool_returns_in_a_job_has_the_readers_of_what_was_said(
+async def test_a_tool_result_in_a_job_has_the_readers_of_its_session(
     parrot: Parrot, jobs: Jobs, learn: str
 ) -> None:
     hear = f"{{id: hear, kind: remember, learn: {learn}, message: {{content: What do I earn?, readers: [user.ben]}}, next: told}}"

@@ -112,7 +112,7 @@ async def test_a_weekly_or_monthly_run_that_was_missed_is_caught_up_however_late
         ("America/Santiago", (0, 15), ("2027-09-04", "2027-09-06"), [(4, 4, 15), (5, 4, 15), (6, 3, 15)]),
     ],
 )  # fmt: skip
-async def test_a_day_whose_clock_skips_the_hour_of_a_run_has_one_too(
+async def test_a_run_at_an_hour_that_the_clock_skips_comes_later(
     client: MnesticClient,
     settings: Settings,
     zone: str,
