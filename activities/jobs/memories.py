@@ -236,7 +236,7 @@ class MemoryActivities:
     ) -> RememberResult:
         state = await transaction.working.load(params.scope.session_id, lock=True)
         write = _filled(params, state, await self._values(transaction, params, params.write))
-        write = await _with_readers(transaction, params, write, state=state)
+        write = await _with_readers(transaction, params, write)
         refs = await _write_records(transaction, params, write)
         messages = _messages(params, write, at=await transaction.now())
         changed = _changed(params, write, messages, state=state)
@@ -247,7 +247,7 @@ class MemoryActivities:
         if not changed.is_as(state):
             changed = await transaction.working.save(params.scope.session_id, changed)
         if params.learn:
-            await _receive(transaction, params, write, readers=state.result_readers)
+            await _receive(transaction, params, write)
         if params.emit and write.message is not None:
             await _emit(transaction, params, write.message)
         episode_id = None
@@ -354,14 +354,8 @@ async def _learned(params: RememberInput) -> None:
         await start_extraction(params)
 
 
-async def _receive(
-    transaction: Transaction,
-    params: RememberInput,
-    write: MemoryWrite,
-    *,
-    readers: Sequence[str] | None,
-) -> None:
-    """Ingests the message and the tool's result, which has the readers if there is no message; those of the system are not ingested."""
+async def _receive(transaction: Transaction, params: RememberInput, write: MemoryWrite) -> None:
+    """Ingests the message, unless it is of the system, and the tool's result, which has the readers of the session."""
     message, call = write.message, params.tool_call
     if message is not None and message.role != "system":
         await receive_message(
@@ -382,18 +376,20 @@ async def _receive(
             speaker=call.activity,
             kind="tool_result",
             part="#tool",
-            readers=message.readers if message else readers,
+            readers=await transaction.reader_defaults.of_session(params.scope.session_id),
         )
 
 
 async def _with_readers(
-    transaction: Transaction, params: RememberInput, write: MemoryWrite, *, state: WorkingMemory
+    transaction: Transaction, params: RememberInput, write: MemoryWrite
 ) -> MemoryWrite:
     """The write, whose message has the readers of its session or its channel if it names none; a tool's, of what was said before."""
     message = write.message
     if message is None or message.readers is not None:
         return write
-    readers = state.result_readers if message.role == "tool" else None
+    readers = None
+    if message.role == "tool":
+        readers = await transaction.reader_defaults.of_session(params.scope.session_id)
     if readers is None:
         readers = await default_readers(transaction, params, channel=message.channel)
     return write.model_copy(update={"message": message.model_copy(update={"readers": readers})})

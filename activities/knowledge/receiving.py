@@ -17,6 +17,7 @@ from mnestic.memory.knowledge.claims import Claim, make_id, name_key
 from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, with_importance
 from mnestic.memory.knowledge.entries import Entry, EntryDraft
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
+from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.long_texts import work_on
 from mnestic.memory.ports import Transaction
@@ -94,45 +95,45 @@ async def _with_inherited(
     has_readers = any(one.resource.readers is not None for one in incoming)
     if not above or not (has_readers or await transaction.reader_defaults.are_used()):
         return list(incoming)
-    messages = {one.place: one for one in sorted(incoming, key=_in_order, reverse=True)}
-    messages |= await transaction.ingest_states.select(above)
+    given = {one.place: one for one in sorted(incoming, key=_in_order, reverse=True)}
+    stored = await transaction.resources.select_readers(above)
     left: list[IncomingMessage] = []
     for message in incoming:
         if message.place_above is None or message.resource.readers is not None:
             left.append(message)
         else:
-            readers = await _inherited(transaction, message, messages)
+            readers = await _inherited(transaction, message.place_above, given, stored=stored)
             left.append(_with(message, readers=readers))
     return left
 
 
 async def _inherited(
     transaction: Transaction,
-    message: IncomingMessage,
-    messages: Mapping[tuple[str, str], IncomingMessage],
+    place: Place,
+    given: Mapping[Place, IncomingMessage],
+    *,
+    stored: Mapping[Place, Sequence[str] | None],
 ) -> Sequence[str] | None:
-    """The readers of the message that a result came with, directly or through other results.
+    """The readers of the message at a place, which may be a result of a tool itself.
 
-    While it is unknown, the agent alone may read the result.
+    While it is unknown, the agent alone may read what came with it.
     """
-    passed: set[tuple[str, str]] = set()
-    while (
-        message.place_above is not None
-        and message.resource.readers is None
-        and message.number is None  # else it is stored
-    ):
-        above = messages.get(message.place_above)
-        if above is None or above.place in passed:
+    passed: set[Place] = set()
+    while place not in stored:
+        message = given.get(place)
+        if message is None or place in passed:
             return ()
-        passed.add(above.place)
-        message = above
-    resource = message.resource
-    if resource.readers is not None or message.number is not None:
-        return resource.readers
-    return await transaction.reader_defaults.find(resource.session_id, resource.channel)
+        resource = message.resource
+        if resource.readers is not None:
+            return resource.readers
+        if message.place_above is None:
+            return await transaction.reader_defaults.find(resource.session_id, resource.channel)
+        passed.add(place)
+        place = message.place_above
+    return stored[place]
 
 
-def _in_order(message: IncomingMessage) -> tuple[datetime, tuple[str, str]]:
+def _in_order(message: IncomingMessage) -> tuple[datetime, Place]:
     return message.resource.at, message.place
 
 

@@ -159,12 +159,6 @@ class WorkingMemory(DeferredModel):
         ]
         return self.model_copy(update={"messages": tuple(visible)})
 
-    @property
-    def result_readers(self) -> tuple[str, ...] | None:
-        """The readers of what a tool returns: those of whom something was said to in the session; of several sets none."""
-        said = {one.readers for one in self.messages if one.role != "tool"} - {None}
-        return next(iter(said), None) if len(said) <= 1 else ()
-
     def with_messages(self, messages: Sequence[Message]) -> "WorkingMemory":
         """Appends messages."""
         return self.model_copy(update={"messages": (*self.messages, *messages)})

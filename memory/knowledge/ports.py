@@ -372,10 +372,6 @@ class IngestStateStore(Protocol):
         """Gives up those that are not learned from; returns how many were not. The resources stay."""
         ...
 
-    async def select(self, places: Collection[Place]) -> dict[Place, IncomingMessage]:
-        """The ingest states of resources, without those that have none."""
-        ...
-
     async def find(
         self, session_id: str, source_id: str, *, lock: bool = False
     ) -> IncomingMessage | None:
@@ -428,6 +424,12 @@ class ResourceStore(Protocol):
 
     async def append(self, resources: Sequence[Resource]) -> int:
         """Keeps those that are new by session and source id; returns how many were."""
+        ...
+
+    async def select_readers(
+        self, places: Collection[Place]
+    ) -> dict[Place, tuple[str, ...] | None]:
+        """The readers of those that are there; None is everybody."""
         ...
 
     async def list_by_session(

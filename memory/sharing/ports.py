@@ -180,6 +180,10 @@ class ReaderDefaultStore(Protocol):
         """All of them."""
         ...
 
+    async def of_session(self, session_id: str) -> tuple[str, ...] | None:
+        """The readers of what follows from all that was said in a session; of several sets none, and None is everybody."""
+        ...
+
     async def are_used(self) -> bool:
         """Whether anything was said for readers, or is to be."""
         ...

@@ -67,6 +67,7 @@ class AgentKnowledge:
         tool_results: Sequence[ToolOutput] = (),
         replies: Sequence[MessageSignal] = (),
         at: datetime | None = None,
+        readers: Sequence[str] | None = None,
     ) -> IngestExchangeResult:
         """Stores an exchange once and extracts its facts; does not add it to working memory.
 
@@ -76,6 +77,7 @@ class AgentKnowledge:
             tool_results: Results of tools in the exchange.
             replies: The messages that followed, in their order.
             at: When it was said, aware; now by default.
+            readers: Who alone may read it; those of the session by default.
 
         Raises:
             ActivityError: something in it cannot be stored.
@@ -91,6 +93,7 @@ class AgentKnowledge:
             content=content,
             tool_results=tuple(tool_results),
             replies=tuple(replies),
+            readers=None if readers is None else tuple(readers),
         )
         params = IngestExchangeInput(scope=self._scope, operation=operation, exchange=exchange)
         return await run_activity(KnowledgeActivities.ingest_exchange, params)

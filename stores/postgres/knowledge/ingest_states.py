@@ -1,6 +1,6 @@
 """How far it is with learning from each resource, in Postgres."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ from mnestic.memory.knowledge.ingestion import (
     IngestState,
     ReceivedMessages,
 )
-from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.queries import packed, read_query
@@ -61,12 +60,6 @@ class PostgresIngestStateStore:
         in_order = sorted((*new, *stored_before), key=attrgetter("number"))
         basis = ImportanceBasis(begun[0].updated_at, stored_policy(begun[0].importance_policy))
         return ReceivedMessages(tuple(map(_message, in_order)), basis)
-
-    async def select(self, places: Collection[Place]) -> dict[Place, IncomingMessage]:
-        """See the port."""
-        sessions, sources = [one[0] for one in places], [one[1] for one in places]
-        rows = await self._unit.fetch(_SELECT, sessions=sessions, sources=sources)
-        return {one.place: one for one in map(_message, rows)}
 
     async def take(
         self, state: IngestState, *, limit: int, until: int | None = None

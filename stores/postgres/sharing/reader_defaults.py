@@ -8,6 +8,8 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _SET, _REMOVE = read_query("reader_defaults.set"), read_query("reader_defaults.remove")
 _LIST, _FIND = read_query("reader_defaults.list"), read_query("reader_defaults.find")
 _USED = read_query("reader_defaults.are_used")
+_OF_SESSION = read_query("reader_defaults.of_session")
+_OF_AUDIENCE = read_query("reader_defaults.of_audience")
 
 
 class PostgresReaderDefaultStore:
@@ -32,6 +34,14 @@ class PostgresReaderDefaultStore:
         rows = await self._unit.fetch(_LIST)
         self._unit.read("readers.list", "*")
         return tuple(read_stored(ReaderDefault, row._asdict(), what="readers") for row in rows)
+
+    async def of_session(self, session_id: str) -> tuple[str, ...] | None:
+        """See the port."""
+        (made,) = await self._unit.fetch(_OF_SESSION, session_id=session_id, said=None)
+        if not made.audience:
+            return None
+        row = await self._unit.fetch_one(_OF_AUDIENCE, audience=made.audience)
+        return () if row is None else tuple(row.readers)
 
     async def are_used(self) -> bool:
         """See the port."""

@@ -19,7 +19,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
-from tests.reader_episode import ROLES, SHORT, STRANGER, leaks, tell
+from tests.reader_episode import ROLES, SHORT, STRANGER, leaks, message, tell
 from tests.workflows.conftest import Jobs, plan_of
 
 PLAN = plan_of("for_reader")
@@ -180,3 +180,21 @@ async def test_a_tool_result_in_a_job_has_the_readers_of_its_session(
     assert "5400" not in parrot.given[0]
     assert "5400" not in str(await everything(jobs, "user.anna"))
     assert "5400" in str(await everything(jobs, "user.ben"))
+
+
+async def test_a_tool_result_has_the_readers_of_what_was_ingested_in_its_session(
+    parrot: Parrot, jobs: Jobs
+) -> None:
+    asked = message(1, "Ben", "What do I earn?", ["user.ben"])
+    await jobs.memory("ada").ingest([asked])
+    hear = (
+        "{id: hear, kind: remember, message: {content: And I?, readers: [user.anna]}, next: told}"
+    )
+    told = "{id: told, kind: remember, message: {role: tool, content: 5400 euros.}, next: ask}"
+    ask = "{id: ask, kind: think, prompt: How much?, retrieve: {reader: user.anna}, next: end}"
+
+    await jobs.run(f"name: p\nnodes: [{hear}, {told}, {ask}]", session_id=asked.session_id)
+
+    assert "5400" not in parrot.given[0]
+    for reader in ("user.anna", "user.ben"):
+        assert "5400" not in str(await everything(jobs, reader))

@@ -17,3 +17,12 @@ SELECT session_id, source_id, channel, speaker, content, at, offset_minutes, -- 
    AND (at, source_id COLLATE "C") > (CAST(%(after)s AS timestamptz), %(after_id)s) -- if after
  ORDER BY at, source_id COLLATE "C"
  LIMIT %(limit)s
+
+-- name: select_readers
+-- Reads the readers of messages.
+SELECT session_id, source_id, -- include readers_of
+  FROM mnestic.resource
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+   AND (session_id, source_id) IN (SELECT place.session_id, place.source_id
+                                     FROM unnest(CAST(%(sessions)s AS text[]), CAST(%(sources)s AS text[]))
+                                       AS place (session_id, source_id))

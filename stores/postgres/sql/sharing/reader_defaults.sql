@@ -30,3 +30,14 @@ SELECT 'set' AS found FROM mnestic.reader_set WHERE tenant_id = %(tenant_id)s AN
  UNION ALL
 SELECT 'default' FROM mnestic.reader_default WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
  LIMIT 1
+
+-- name: of_session
+-- Reads the audience of what is made of a session, whose set of readers may be added by it.
+SELECT -- include session_audience
+       AS audience
+
+-- name: of_audience
+-- Reads the readers of an audience.
+SELECT readers
+  FROM mnestic.reader_set
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = %(audience)s
