@@ -23,9 +23,7 @@ begun AS (
            (tenant_id, agent_id, session_id, source_id, state, kind, entry_type, job_id, workflow_run, corrects, updated_at,
             audience)
     SELECT %(tenant_id)s, %(agent_id)s, session_id, source_id, 'received', kind, entry_type, job_id, workflow_run, corrects, now(),
-           COALESCE((SELECT r.audience FROM mnestic.resource AS r  -- of one that is kept already
-                      WHERE r.tenant_id = %(tenant_id)s AND r.agent_id = %(agent_id)s
-                        AND r.session_id = heard.session_id AND r.source_id = heard.source_id), audience)
+           audience
       FROM heard, (SELECT count(*) FROM kept) AS all_kept  -- so that resources are locked before what waits for them
      ORDER BY place
     ON CONFLICT DO NOTHING
