@@ -319,19 +319,22 @@ async def test_what_tools_returned_together_has_the_readers_of_their_message(
     assert seen == {"user.cleo": 4, "user.anna": 0}
 
 
-async def test_a_raw_message_has_its_readers(client: MnesticClient) -> None:
+@pytest.mark.usefixtures("worker")
+async def test_a_raw_message_keeps_its_readers_when_it_is_learned(client: MnesticClient) -> None:
     said = message(1, "Ben", "The safe is behind the mirror.", ["user.ben"])
     await client.memory("ada").messages.append([said])
     told = message(2, "look_up", "The mirror hangs in the hall.", None)
     again = said.model_copy(update={"readers": None})
     result = IncomingMessage(resource=told, kind="tool_result", attached_to=said.source_id)
     await client.memory("ada").ingest([again, result])
+    await (await start_ingest(client, agent_id="ada")).result()
 
     seen = {}
     for reader in ("user.ben", "user.anna"):
         lines = [line async for line in client.memory("ada", reader=reader).export()]
         seen[reader] = sum("mirror" in line.model_dump_json() for line in lines)
     assert seen == {"user.ben": 2, "user.anna": 0}
+    assert (await client.memory("ada").messages.count()).learned == 2
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 -- Keeps messages as resources and enters them into `ingest_state`; returns those that are new there, each as it is kept.
--- A message that is kept already is passed over. What was said just now has the time of the transaction.
+-- A message that is kept already is passed over, and has the readers that it was kept with. What was said just now has the time of the
+-- transaction.
 WITH heard AS MATERIALIZED (
     SELECT g.*, mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, session_id, channel, readers) AS audience
       FROM json_to_recordset(CAST(%(messages)s AS json)) AS g (
@@ -23,7 +24,7 @@ begun AS (
            (tenant_id, agent_id, session_id, source_id, state, kind, entry_type, job_id, workflow_run, corrects, updated_at,
             audience)
     SELECT %(tenant_id)s, %(agent_id)s, session_id, source_id, 'received', kind, entry_type, job_id, workflow_run, corrects, now(),
-           audience
+           mnestic.audience_of_entry(%(tenant_id)s, %(agent_id)s, 'message', session_id, source_id)
       FROM heard, (SELECT count(*) FROM kept) AS all_kept  -- so that resources are locked before what waits for them
      ORDER BY place
     ON CONFLICT DO NOTHING
