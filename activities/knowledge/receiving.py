@@ -196,9 +196,10 @@ async def add_entry(
 ) -> Entry:
     """Keeps an entry that somebody adds, without blocks of memories; returns it as it is stored.
 
-    The same draft once more changes nothing; with a `source_id`, not even if its entry is archived. After its entry, or a part of it, was removed it is a new message, said now,
-    and learned from as such: also facts that were deleted before are believed again, as new ones. With
-    a `source_id` it is the removed message that is sent again, and is refused; so is another text.
+    The same draft once more changes nothing; with a `source_id`, not even if its entry is archived. After its entry, or a part
+    of it, was removed it is a new message, said now, and learned from as such: also facts that were deleted before are
+    believed again, as new ones. With a `source_id` it is the removed message that is sent again, and is refused; so is
+    another text.
 
     Args:
         transaction: All is written in it.
@@ -227,24 +228,21 @@ async def add_entry(
         await transaction.suppression_list.check(*said, what="entry")
         entry_id = entry_id_of(message.resource, owner=owner)
         if begun.basis is not None:
-            (stored_message,) = begun.messages
-            describe = partial(
-                entry_of_draft, stored_message, draft, owner=owner, basis=begun.basis
-            )
+            (kept,) = begun.messages
+            if kept.resource.content != draft.content:
+                raise _sent_before(message, "was kept with another text; send that one")
+            describe = partial(entry_of_draft, kept, draft, owner=owner, basis=begun.basis)
             drafted = await work_on([draft.content], describe)
             (entry,) = await transaction.entries.add([drafted])
             await recompute_importance(transaction, above)
             return entry
-        stored = await transaction.entries.select([entry_id])
-        if not stored and draft.source_id is not None:
-            stored = await transaction.archive.select([entry_id])
-        is_as_stored = bool(stored) and not await _has_lost(transaction, message)
-        if is_as_stored:
-            return stored[entry_id]
+        stored = await _find_entry(transaction, entry_id, archived=draft.source_id is not None)
+        if stored is not None and not await _has_lost(transaction, message):
+            return stored
         if draft.source_id is not None:
-            what = f"message {message.name}"
-            why = "has another text; change its entry" if stored else "was removed"
-            raise InvalidInputError(what=what, why=f"{why}, or add it without a source id")
+            raise _sent_before(
+                message, "has another text; change its entry" if stored else "was removed"
+            )
         source_id = make_id("again", source_id)
 
 
@@ -265,6 +263,18 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
     )
     check_message(resource)
     return IncomingMessage(resource=resource, entry_type=draft.entry_type, is_now=draft.at is None)
+
+
+async def _find_entry(transaction: Transaction, entry_id: str, *, archived: bool) -> Entry | None:
+    stored = await transaction.entries.select([entry_id])
+    if not stored and archived:
+        stored = await transaction.archive.select([entry_id])
+    return stored.get(entry_id)
+
+
+def _sent_before(message: IncomingMessage, why: str) -> InvalidInputError:
+    why = f"{why}, or add it without a source id"
+    return InvalidInputError(what=f"message {message.name}", why=why)
 
 
 async def _has_lost(transaction: Transaction, message: IncomingMessage) -> bool:

@@ -65,6 +65,24 @@ async def test_another_type_subject_speaker_session_or_content_is_another_entry(
     assert again == added[-1]
 
 
+async def test_an_entry_of_a_message_that_is_kept_already_has_its_text(ada: MemoryClient) -> None:
+    kept = Resource(
+        session_id="s1",
+        source_id="mail-1",
+        channel="chat",
+        speaker="Mara",
+        content="Tea at nine.",
+        at=NOON,
+    )
+    await ada.messages.append([kept])
+
+    with pytest.raises(InvalidInputError, match="message s1/mail-1: was kept with another text"):
+        await ada.add("Tea at ten.", session_id="s1", source_id="mail-1")
+    added = await ada.add("Tea at nine.", session_id="s1", source_id="mail-1")
+
+    assert await listed(ada) == [added]
+
+
 async def test_all_that_is_said_of_an_entry_is_kept(ada: MemoryClient) -> None:
     first = await ada.add("The map is wrong.")
 
