@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple, Self, get_args
 
 from pydantic import (
@@ -19,7 +20,7 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.resources import check_content, check_name
 from mnestic.memory.sharing.readers import Readers
 from mnestic.memory.timestamps import check_date, check_order
-from mnestic.memory.validation import Text
+from mnestic.memory.validation import Share, Text
 
 EntryType = Literal[
     "interaction",
@@ -41,6 +42,12 @@ SupersessionReason = Literal["superseded", "replaced", "ended", "corrected", "wi
 ReplacementReason = Literal["replaced", "ended", "corrected"]
 Replacements = tuple[tuple[str, ReplacementReason], ...]  # ids of earlier entries, and why
 ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed", "merged"]
+UncriticalLevel = Literal["high", "medium", "low", "minimal"]
+ImportanceLevel = Literal["critical"] | UncriticalLevel
+LEVELS: Mapping[UncriticalLevel, float] = MappingProxyType(
+    {"high": 0.8, "medium": 0.6, "low": 0.4, "minimal": 0.0}
+)
+"""Levels of importance, and the least importance of each; an entry is critical because somebody says so."""
 MOST_NAMES = 64  # subjects, tags or aliases of an entry
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
@@ -103,6 +110,13 @@ class Entry(DeferredModel):
     updated_at: AwareDatetime | None = None
     expires_at: AwareDatetime | None = None
     reinstated_at: AwareDatetime | None = None
+
+    @property
+    def level(self) -> ImportanceLevel:
+        """Its level of importance."""
+        if self.critical:
+            return "critical"
+        return next(level for level, least in LEVELS.items() if self.importance >= least)
 
 
 class Supersession(DeferredModel):
@@ -174,6 +188,10 @@ def _moment(at: datetime) -> datetime:
     return at
 
 
+def _importance(given: float | UncriticalLevel) -> float:
+    return LEVELS[given] if isinstance(given, str) else given
+
+
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     """Each name once, however it is spelt."""
     return tuple({name_key(name): name for name in reversed(names)}.values())[::-1]
@@ -184,6 +202,8 @@ _Name = Annotated[str, AfterValidator(_name)]
 _Names = Annotated[tuple[_Name, ...], Field(max_length=MOST_NAMES), AfterValidator(_distinct)]
 _FilterText = Annotated[Text, Field(max_length=10_000)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
+Importance = Annotated[Share | UncriticalLevel, AfterValidator(_importance)]
+"""From 0 to 1, or a level: the least importance of that one."""
 
 
 class EntryDraft(DeferredModel):
@@ -235,7 +255,7 @@ class NameBearers(NamedTuple):
 
 
 class EntryQuery(DeferredModel):
-    """Selects entries, the newest first. `since` is included, `until` is not.
+    """Selects entries, the newest first. `since` and `min_importance` are included, `until` and `max_importance` are not.
 
     Without `kinds`, messages alone are selected. `tags` selects those with one of them, `related` selects those that are related to an entry. Expired entries
     need `expired`.
@@ -254,6 +274,8 @@ class EntryQuery(DeferredModel):
     parent: _FilterText | None = None
     related: _FilterText | None = None
     expired: bool = False
+    min_importance: Importance | None = None
+    max_importance: Importance | None = None
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
 

@@ -27,7 +27,7 @@ from mnestic.starter.client.keyword_arguments import EntryChanges
 from mnestic.starter.knowledge.decisions import decision
 from mnestic.starter.short_texts import shortened
 
-_MOST_CHILDREN = 1000
+_MOST_CHILDREN = _ARCHIVED_AT_ONCE = 1000
 _LATEST = 20  # retrievals and changes
 
 
@@ -210,6 +210,27 @@ class EntryClient(ClientPart):
             mark = ArchiveMark(archived_at=await transaction.now(), reason="by_hand")
             if not await transaction.archive.add([entry_id], mark):
                 raise await _absent(transaction, entry_id)
+
+    async def archive_matching(self, query: EntryQuery) -> int:
+        """Moves all entries that a query selects to the archive, as `archive` does with one; returns how many there were.
+
+        Raises:
+            InvalidInputError: the query has no filter, or selects what follows from facts or episodes.
+        """
+        if query == EntryQuery():
+            raise InvalidInputError(
+                what="entries", why="would all be archived; give a filter, such as max_importance"
+            )
+        archived, cursor = 0, None
+        async with self._scope.transaction(write=True) as transaction:
+            mark = ArchiveMark(archived_at=await transaction.now(), reason="by_hand")
+            while True:
+                page, cursor = await transaction.entries.list_entries(
+                    query, limit=_ARCHIVED_AT_ONCE, cursor=cursor
+                )
+                archived += await transaction.archive.add([one.id for one in page], mark)
+                if cursor is None:
+                    return archived
 
     async def restore(self, entry_id: str) -> Entry:
         """Restores an archived entry: its id, dates, counts and vectors are those that it had, and searches find it again.

@@ -4,7 +4,17 @@ from typing import Annotated
 
 import typer
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.cli.ids import resolve_archived_id, resolve_entry_id
+from mnestic.starter.cli.knowledge.entries import (
+    MaxImportance,
+    SessionFilter,
+    Since,
+    SubjectFilter,
+    TypeFilter,
+    Until,
+    entry_query,
+)
 from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import (
     AsJson,
@@ -18,19 +28,45 @@ from mnestic.starter.cli.output import (
 
 
 def archive(
-    id_or_prefix: Annotated[
-        str, typer.Argument(help="The entry's id or its beginning, as `memory list` shows it.")
-    ],
     agent: Agent,
+    id_or_prefix: Annotated[
+        str | None,
+        typer.Argument(help="The entry's id or its beginning, as `memory list` shows it."),
+    ] = None,
+    entry_type: TypeFilter = None,
+    subject: SubjectFilter = None,
+    session: SessionFilter = None,
+    since: Since = None,
+    until: Until = None,
+    max_importance: MaxImportance = None,
     as_json: AsJson = False,
 ) -> None:
-    """Archive an entry: no search finds it, its facts stay, and it can be restored."""
+    """Archive an entry, or all of some filters: no search finds them, their facts stay, and they can be restored."""
+    filters = (entry_type, subject, session, since, until, max_importance)
+    if (id_or_prefix is None) == all(one is None for one in filters):
+        raise InvalidInputError(what="entries", why="are chosen by an id, or by filters")
+    query = entry_query(
+        entry_types=tuple(entry_type) if entry_type else None,
+        subject=subject,
+        session_id=session,
+        since=since,
+        until=until,
+        max_importance=max_importance,
+    )
 
     async def work() -> None:
         async with open_agent_memory(agent) as memory:
-            entry_id = await resolve_entry_id(memory, id_or_prefix)
-            await memory.entries.archive(entry_id)
-        if as_json:
+            if id_or_prefix is None:
+                archived = await memory.entries.archive_matching(query)
+            else:
+                entry_id = await resolve_entry_id(memory, id_or_prefix)
+                await memory.entries.archive(entry_id)
+        if id_or_prefix is None and as_json:
+            print_json({"archived": archived})
+        elif id_or_prefix is None:
+            command = f"mnestic memory archived --agent {agent}"
+            out.print(f"{archived} entries are archived; {command} lists them.", soft_wrap=True)
+        elif as_json:
             print_json({"archived": entry_id})
         else:
             command = f"mnestic memory restore {entry_id[:8]} --agent {agent}"

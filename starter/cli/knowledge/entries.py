@@ -43,6 +43,20 @@ Subjects = Annotated[
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
 Parent = Annotated[str | None, typer.Option(help="Id of the parent entry.")]
 Expires = Annotated[str | None, typer.Option("--expires", help="When it expires.")]
+TypeFilter = Annotated[
+    list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
+]
+SubjectFilter = Annotated[str | None, typer.Option("--subject", help="Only about this subject.")]
+SessionFilter = Annotated[str | None, typer.Option("--session", help="Only of this session.")]
+Since = Annotated[str | None, typer.Option("--since", help="From this time on, in ISO form.")]
+Until = Annotated[str | None, typer.Option("--until", help="Before this time.")]
+MinImportance = Annotated[
+    str | None,
+    typer.Option("--min-importance", help="From 0 to 1, or high, medium, low or minimal."),
+]
+MaxImportance = Annotated[
+    str | None, typer.Option("--max-importance", help="Only below; as --min-importance.")
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until facts are extracted from it.")]
 _TYPES = "interaction, insight, correction, context, learning, error, success, pattern, preference or knowledge"
 
@@ -139,14 +153,14 @@ def show(
 
 def list_(
     agent: Agent,
-    entry_type: Annotated[
-        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
-    ] = None,
-    subject: Annotated[str | None, typer.Option(help="Only about this subject.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only of this session.")] = None,
+    entry_type: TypeFilter = None,
+    subject: SubjectFilter = None,
+    session: SessionFilter = None,
     parent: Annotated[str | None, typer.Option(help="Only the children of this entry.")] = None,
-    since: Annotated[str | None, typer.Option(help="From this time on, in ISO form.")] = None,
-    until: Annotated[str | None, typer.Option(help="Before this time.")] = None,
+    since: Since = None,
+    until: Until = None,
+    min_importance: MinImportance = None,
+    max_importance: MaxImportance = None,
     status: Annotated[str, typer.Option(help="active, archived or all.")] = "active",
     limit: PageLimit = 100,
     cursor: PageCursor = None,
@@ -154,15 +168,16 @@ def list_(
     reader: Reader = None,
 ) -> None:
     """List entries, the newest first."""
-    filters = _given_options(
+    query = entry_query(
         entry_types=tuple(entry_type) if entry_type else None,
         subject=subject,
         session_id=session,
-        since=parse_as(Timestamp, since, what="--since"),
-        until=parse_as(Timestamp, until, what="--until"),
+        since=since,
+        until=until,
+        min_importance=min_importance,
+        max_importance=max_importance,
         statuses=("active", "archived") if status == "all" else (status,),
     )
-    query = parse_as(EntryQuery, filters, what="entries")
 
     async def work() -> None:
         async with open_agent_memory(agent, reader=reader) as memory:
@@ -281,6 +296,14 @@ def reinstate(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> N
     run(work())
 
 
+def entry_query(**filters: Any) -> EntryQuery:
+    """The query of those filters that were given; times are text."""
+    for name in ("since", "until"):
+        filters[name] = parse_as(Timestamp, filters[name], what=f"--{name}")
+    query: EntryQuery = parse_as(EntryQuery, _given_options(**filters), what="entries")
+    return query
+
+
 def _given_options(**values: Any) -> dict[str, Any]:
     """Those options that were given."""
     return {name: value for name, value in values.items() if value is not None}
@@ -290,6 +313,7 @@ def _lines(found: EntryProvenance) -> Iterator[tuple[str, Any]]:
     """The fields of an entry that hold something, and what is known about it."""
     entry, message, superseded = found.entry, found.message, found.supersession
     values = entry.model_dump(exclude={"times"})
+    values["importance"] = f"{entry.importance:.2f} ({entry.level})"
     values["times"] = [f"{time.words}: {time.start} to {time.end}" for time in entry.times]
     values["facts"] = [f"{f.subject} {f.predicate} {f.object} ({f.status})" for f in found.facts]
     values |= found.model_dump(include={"children", "sources"})

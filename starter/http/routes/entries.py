@@ -3,10 +3,17 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 
-from mnestic.memory.knowledge.entries import MOST_NAMES, Entry, EntryType
+from mnestic.memory.knowledge.entries import (
+    MOST_NAMES,
+    Entry,
+    EntryQuery,
+    EntryType,
+    Importance,
+)
 from mnestic.memory.provenance import EntryProvenance
+from mnestic.memory.validation import refused
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.routes.facts import FactsChanged
@@ -33,6 +40,28 @@ class EntryPatch(RequestBody):
     critical: bool = Field(False, description="Whether it is protected from deletion by policies")
     parent: str | None = Field(None, description="The entry that it belongs to; null for none")
     expires_at: Timestamp | None = Field(None, description="When it expires; null for never")
+
+
+class EntryFilters(RequestBody):
+    """Which entries, as in the list; at least one filter is given."""
+
+    entry_types: tuple[EntryType, ...] = ()
+    session_id: str | None = None
+    channel: str | None = None
+    speaker: str | None = None
+    subject: str | None = None
+    tags: tuple[str, ...] = ()
+    max_importance: Importance | None = Field(
+        None, description="Only below; also a level", examples=["low"]
+    )
+    since: Timestamp | None = None
+    until: Timestamp | None = None
+
+
+class ArchivedNumber(BaseModel):
+    """How many entries were archived."""
+
+    archived: int
 
 
 @router.get(ENTRY)
@@ -70,6 +99,20 @@ async def delete_entry(
         return FactsChanged(changes=await memory.entries.remove(key, facts=facts))
 
     return await call.once({"key": key, "facts": facts}, FactsChanged, work)
+
+
+@router.post("/api/memory/entries/archive")
+async def archive_entries(body: EntryFilters, call: WriteCall) -> ArchivedNumber:
+    """Moves all entries of some filters to the archive, where no search finds them; their facts stay."""
+    try:
+        query = EntryQuery(**body.model_dump(exclude_unset=True))
+    except ValidationError as error:
+        raise refused("entries", error, model=EntryQuery) from None
+
+    async def work(memory: MemoryClient) -> ArchivedNumber:
+        return ArchivedNumber(archived=await memory.entries.archive_matching(query))
+
+    return await call.once(body.model_dump(mode="json"), ArchivedNumber, work)
 
 
 @router.post(f"{ENTRY}/archive")

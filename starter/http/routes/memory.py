@@ -5,7 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryQuery, EntryStatus, EntryType
+from mnestic.memory.knowledge.entries import (
+    Entry,
+    EntryKind,
+    EntryQuery,
+    EntryStatus,
+    EntryType,
+    Importance,
+)
 from mnestic.memory.knowledge.ingestion import MemoryStatistics
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.retrieval.agent_settings import AgentSettings
@@ -62,12 +69,14 @@ async def list_items(  # noqa: PLR0913, PLR0917 - its parameters are those of th
     speaker: str | None = None,
     subject: str | None = None,
     tag: Annotated[list[str], Query(description="Only with one of these tags")] = [],  # noqa: B006 - likewise
+    min_importance: Importance | None = None,
+    max_importance: Importance | None = None,
     since: Timestamp | None = None,
     until: Timestamp | None = None,
     limit: PageLimit = 100,
     cursor: Cursor = None,
 ) -> Page[Entry]:
-    """Lists entries, newest first."""
+    """Lists entries, newest first. Levels of importance are high, medium, low and minimal."""
     try:
         query = EntryQuery(
             kinds=tuple(kind) or ("message",),
@@ -78,6 +87,8 @@ async def list_items(  # noqa: PLR0913, PLR0917 - its parameters are those of th
             speaker=speaker,
             subject=subject,
             tags=tuple(tag),
+            min_importance=min_importance,
+            max_importance=max_importance,
             since=since,
             until=until,
         )

@@ -30,6 +30,7 @@ _LIST, _LIST_IDS = read_query("entries.list"), read_query("entries.list_ids")
 _LIST_NAMING, _LIST_BEARERS = read_query("entries.list_naming"), read_query("entries.list_bearers")
 _FIND_SUPERSESSION = read_query("entries.find_supersession")
 _COUNT, _COUNT_CHILDREN = read_query("count_entries"), read_query("entries.count_children")
+_EQUAL = {"session_id", "channel", "speaker", "parent", "related"}
 _MEASURE_TABLES = read_query("entries.measure_tables")
 
 
@@ -109,7 +110,7 @@ class PostgresEntryStore:
         before, before_id = decode_time_cursor(cursor) if cursor is not None else (None, None)
         rows = await self._unit.fetch(
             _LIST,
-            **query.model_dump(include={"session_id", "channel", "speaker", "parent", "related"}),
+            **query.model_dump(include=_EQUAL | {"min_importance", "max_importance"}),
             statuses=[*query.statuses],
             kinds=[*query.kinds] or None,
             types=[*query.entry_types] or None,

@@ -214,3 +214,25 @@ async def test_facts_go_with_the_entry_that_alone_states_them_and_come_back_with
     assert gone == ((), None)
     assert [fact.status for fact in history] == ["deleted", "deleted", "active"]
     assert await learned(eve, "eve") == []
+
+
+async def test_all_entries_that_a_query_selects_are_archived_together(ada: MemoryClient) -> None:
+    kept = await ada.add("The map is wrong.", entry_type="correction")
+    minor = [await ada.add(f"Tea {number}.", entry_type="context") for number in range(3)]
+    assert {entry.level for entry in (kept, *minor)} == {"medium", "low"}
+
+    archived = await ada.entries.archive_matching(EntryQuery(max_importance="medium"))
+
+    assert archived == 3
+    assert await listed(ada) == [kept]
+    assert await listed(ada, min_importance="high") == []
+    assert (await ada.entries.restore(minor[0].id)).id == minor[0].id
+
+
+async def test_a_query_without_a_filter_archives_nothing(ada: MemoryClient) -> None:
+    entry = await ada.add("The map is wrong.")
+
+    with pytest.raises(InvalidInputError, match="give a filter"):
+        await ada.entries.archive_matching(EntryQuery())
+
+    assert await listed(ada) == [entry]

@@ -68,6 +68,8 @@ SELECT -- include entry_columns
    AND parent = %(parent)s -- if parent
    AND at >= %(since)s -- if since
    AND at < %(until)s -- if until
+   AND importance >= CAST(%(min_importance)s AS real) -- if min_importance
+   AND importance < CAST(%(max_importance)s AS real) -- if max_importance
    AND (expires_at IS NULL OR expires_at > now()) -- if unexpired
    AND number IN (SELECT number FROM about) -- if subject
    AND number IN (SELECT entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s -- if tags
