@@ -311,7 +311,7 @@ class EntryStatistics(DeferredModel):
 
     `by_kind` counts messages, facts and episodes; all else counts messages alone. `by_importance` holds how many are in
     each tenth of the range, the least important first.
-    `table_bytes` is what the tables of entries and their indexes take, of all tenants.
+    `row_bytes` is about what the agent's rows of each table take, without indexes.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -325,7 +325,7 @@ class EntryStatistics(DeferredModel):
     embedded: dict[str, int] = Field(default_factory=dict)
     oldest: AwareDatetime | None = None
     newest: AwareDatetime | None = None
-    table_bytes: dict[str, int] = Field(default_factory=dict)
+    row_bytes: dict[str, int] = Field(default_factory=dict)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

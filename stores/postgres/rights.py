@@ -108,6 +108,7 @@ _FUNCTIONS = {
     "redact_snapshot": APPLICATION,
     "refuse_update": _PUBLIC,
     "register_tenant": _PUBLIC,
+    "row_bytes": _PUBLIC,
     "renew_statistics": APPLICATION,
     "replace_claims": APPLICATION,
     "waiting_agents": _PUBLIC,

@@ -163,8 +163,8 @@ async def _maintained(client: MnesticClient, agent_id: str, _: Known) -> Any:
 
 
 async def _grown(client: MnesticClient, _: str, __: Known) -> Any:
-    """How much memory one has; the bytes are those of all tenants."""
-    return (await client.maintenance.growth()).sizes.model_dump(exclude={"database_bytes"})
+    """How much memory one has."""
+    return (await client.maintenance.growth()).sizes.model_dump()
 
 
 async def _sampled(client: MnesticClient, _: str, __: Known) -> Any:

@@ -52,7 +52,7 @@ def _growth(growth: MemoryGrowth) -> Iterator[tuple[str, str]]:
 
 def _sizes(numbers: Mapping[str, int], *, form: str) -> str:
     counts = {name: f"{number:{form}}" for name, number in numbers.items()}
-    counts["database_bytes"] = f"{numbers['database_bytes'] / 2**20:{form}.1f} MiB"
+    counts["row_bytes"] = f"{numbers['row_bytes'] / 2**20:{form}.1f} MiB"
     return ", ".join(
         f"{name.removesuffix('_bytes').replace('_', ' ')} {number}"
         for name, number in counts.items()
@@ -83,5 +83,5 @@ def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:
     yield "expired", entries.expired
     yield "oldest", entries.oldest
     yield "newest", entries.newest
-    for name, size in entries.table_bytes.items():
-        yield f"table {name}, all tenants", f"{size / 2**20:.1f} MiB"
+    for name, size in entries.row_bytes.items():
+        yield f"rows of {name}", f"{size / 2**20:.1f} MiB"

@@ -31,7 +31,7 @@ _LIST_NAMING, _LIST_BEARERS = read_query("entries.list_naming"), read_query("ent
 _FIND_SUPERSESSION = read_query("entries.find_supersession")
 _COUNT, _COUNT_CHILDREN = read_query("count_entries"), read_query("entries.count_children")
 _EQUAL = {"session_id", "channel", "speaker", "parent", "related"}
-_MEASURE_TABLES = read_query("entries.measure_tables")
+_MEASURE = read_query("entries.measure")
 
 
 class PostgresEntryStore:
@@ -189,10 +189,10 @@ class PostgresEntryStore:
     async def count(self) -> EntryStatistics:
         """See the port."""
         (counted,) = await self._unit.fetch(_COUNT)
-        tables = await self._unit.fetch(_MEASURE_TABLES)
+        tables = await self._unit.fetch(_MEASURE)
         self._unit.read("entry.count", "*")
         bytes_of = {row.name: row.bytes for row in tables}
-        return EntryStatistics(**counted._asdict(), table_bytes=bytes_of)
+        return EntryStatistics(**counted._asdict(), row_bytes=bytes_of)
 
     async def find_active_model(self) -> str | None:
         """See the port."""

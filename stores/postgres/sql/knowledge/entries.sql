@@ -105,10 +105,9 @@ SELECT n.name,
                   AND t.term = n.name AND e.kind = 'message' AND lower(e.speaker) = n.name) AS speaks
   FROM unnest(CAST(%(names)s AS text[])) AS n (name)
 
--- name: measure_tables
--- Reads the sizes of the tables of entries, and of what is learned from these.
-SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
-  FROM unnest(ARRAY['resource', 'ingest_state', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding', 'claim', 'fact']) AS name
+-- name: measure
+-- Reads about how many bytes the rows of an agent take.
+SELECT name, bytes FROM mnestic.row_bytes(%(tenant_id)s, %(agent_id)s)
 
 -- name: lock_contents
 -- Reads the contents of entries, and locks these.

@@ -1,5 +1,4 @@
 -- How much the memory of a tenant holds. Entries of facts and episodes follow these, and are not counted.
--- The bytes are those of all tables and their indexes, whoever's rows are in them: nobody counts the bytes of one tenant.
 SELECT (SELECT count(*) FROM mnestic.agent_revision
          WHERE tenant_id = %(tenant_id)s AND agent_id <> %(every_agent)s) AS agents,
        (SELECT COALESCE(sum(entries), 0)::bigint FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s)
@@ -7,5 +6,4 @@ SELECT (SELECT count(*) FROM mnestic.agent_revision
        (SELECT count(*) FROM mnestic.fact WHERE tenant_id = %(tenant_id)s AND status = 'active') AS facts,
        (SELECT count(*) FROM mnestic.resource WHERE tenant_id = %(tenant_id)s) AS messages,
        (SELECT count(*) FROM mnestic.archived_entry WHERE tenant_id = %(tenant_id)s) AS archived,
-       (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
-         WHERE relnamespace = 'mnestic'::regnamespace AND relkind = 'r') AS database_bytes
+       (SELECT CAST(sum(bytes) AS bigint) FROM mnestic.row_bytes(%(tenant_id)s, NULL)) AS row_bytes
