@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from openai import AsyncOpenAI, omit
+from openai import AsyncOpenAI
 from pydantic import BaseModel, Field, ValidationError
 
 from mnestic.activities.clients.openai_failures import translated_failures
@@ -23,7 +23,11 @@ from mnestic.memory.models.messages import Embeddings, TokenUsage
 _MOST_TOKENS = 300_000
 _LONGEST_TOKENS = 8192
 _HANDY_TEXTS = 256  # the API takes 2,048; more at once saves nothing, and is repeated as a whole
-_WIDTH = re.compile("dimension|matryoshka", re.IGNORECASE)
+# What a refusal says if a server has no such option. Without the width it is checked below; without a format the SDK asks for base64.
+_REFUSED = {
+    "dimensions": re.compile("dimension|matryoshka", re.IGNORECASE),
+    "encoding_format": re.compile("encoding.?format", re.IGNORECASE),
+}
 _TIMEOUT = timedelta(seconds=60)
 
 
@@ -63,7 +67,7 @@ class OpenAIEmbedder:
         self._dimensions, self._max_tokens = dimensions, max_tokens
         self._timeout_s = timeout.total_seconds()
         self._client = client.with_options(max_retries=0, timeout=self._timeout_s)
-        self._says_dimensions = True
+        self._options: dict[str, Any] = {"dimensions": dimensions, "encoding_format": "float"}
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """See the port. As many requests as it takes, of `batch` texts each, one after the other."""
@@ -87,14 +91,7 @@ class OpenAIEmbedder:
         return Embeddings(vectors=tuple(vectors), model=model, usage=usage)
 
     async def _ask(self, texts: Sequence[str]) -> Embeddings:
-        try:
-            body = await self._receive(texts)
-        except ModelRefusedError as error:
-            if not (self._says_dimensions and _WIDTH.search(str(error))):
-                raise
-            # A model of one width: that it is the right one is checked below.
-            self._says_dimensions = False
-            body = await self._receive(texts)
+        body = await self._receive_without_refused(texts)
         try:
             answer = _Answer.model_validate_json(body)
         except ValidationError:
@@ -106,6 +103,18 @@ class OpenAIEmbedder:
         vectors = tuple(self._vectors(answer.data, number=len(texts), usage=usage))
         return Embeddings(vectors=vectors, model=answer.model or self.model, usage=usage)
 
+    async def _receive_without_refused(self, texts: Sequence[str]) -> bytes:
+        """The answer; an option that the server refuses is left out from then on."""
+        while True:
+            try:
+                return await self._receive(texts)
+            except (ModelRefusedError, ModelMisconfiguredError) as error:
+                refused = [name for name in self._options if _REFUSED[name].search(str(error))]
+                if not refused:
+                    raise
+                for name in refused:
+                    del self._options[name]
+
     async def _receive(self, texts: Sequence[str]) -> bytes:
         # The raw answer is validated by us: the SDK builds its models without checking them.
         embeddings = self._client.embeddings.with_raw_response
@@ -115,8 +124,7 @@ class OpenAIEmbedder:
                 made = await embeddings.create(
                     model=self.model,
                     input=list(texts),
-                    dimensions=self._dimensions if self._says_dimensions else omit,
-                    encoding_format="float",
+                    **self._options,
                 )
                 return made.content
 

@@ -76,8 +76,8 @@ def translated_failures(*, model: str, api_key: str) -> Iterator[None]:
 
 
 def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> MnesticError:
-    message = error.message.replace(api_key, "***") if api_key else error.message
-    message, status = message[:_LONGEST_MESSAGE], error.status_code
+    message, status = _message(error), error.status_code
+    message = (message.replace(api_key, "***") if api_key else message)[:_LONGEST_MESSAGE]
     if _repeats(message, error.request.content):
         details = ", ".join(filter(None, [error.type, error.code, error.param]))
         message = f"status {status} ({details or 'no code'}); its message repeats what was sent and is withheld"
@@ -90,6 +90,13 @@ def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> M
     is_setting = error.param in _SETTINGS or error.code in _WRONG_SETTINGS
     refused = ModelMisconfiguredError if hint or is_setting else ModelRefusedError
     return refused(model=model, why=why)
+
+
+def _message(error: openai.APIStatusError) -> str:
+    """What a server says: in OpenAI's form, or as `detail`, as FastAPI has it; and which parameter it means."""
+    detail = error.body.get("detail") if isinstance(error.body, Mapping) else None
+    parts = (error.message, detail, error.param and f"parameter {error.param}")
+    return "; ".join(one for one in parts if isinstance(one, str) and one)
 
 
 def _may_pass(status: int, message: str) -> bool:

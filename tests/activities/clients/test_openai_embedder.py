@@ -157,13 +157,22 @@ async def test_vectors_of_another_width_are_a_wrong_setting(
         await embed(client, "I like tea.")
 
 
-async def test_a_model_of_one_width_is_asked_without_it(
-    chat_server: Any, client: AsyncOpenAI
+@pytest.mark.parametrize(
+    ("option", "refusal"),
+    [
+        ("dimensions", {"error": {"message": "Model does not support matryoshka representation"}}),
+        ("dimensions", {"error": {"message": "Extra inputs", "param": "dimensions"}}),
+        ("encoding_format", {"detail": "encoding_format must be base64 or null, not float"}),
+    ],
+)
+async def test_an_option_that_a_server_refuses_is_left_out(
+    chat_server: Any, client: AsyncOpenAI, option: str, refusal: Any
 ) -> None:
+    given = {"dimensions": 2, "encoding_format": "float"}
+
     def fixed(_: str, body: Any) -> tuple[int, Any, dict[str, str]]:
-        if "dimensions" in body:
-            why = "Model does not support matryoshka representation"
-            return 400, {"error": {"message": why}}, {}
+        if body.get(option) == given[option]:
+            return 400, refusal, {}
         return 200, answer(*([1, 0] for _ in body["input"])), {}
 
     chat_server.answers = fixed
@@ -172,7 +181,8 @@ async def test_a_model_of_one_width_is_asked_without_it(
     made = [await embedder.embed(["I like tea."]) for _ in range(2)]
 
     assert [numbers(each) for each in made] == [[[1, 0]]] * 2
-    assert ["dimensions" in each["body"] for each in chat_server.requests] == [True, False, False]
+    asked = [each["body"].get(option) == given[option] for each in chat_server.requests]
+    assert asked == [True, False, False]
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"data": null}'])
