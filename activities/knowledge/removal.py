@@ -34,6 +34,22 @@ async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -
     return removed
 
 
+async def delete_entries(transaction: Transaction, entry_ids: Collection[str]) -> int:
+    """Removes entries, and those of their raw messages that nothing refers to then; returns how many entries there were."""
+    gone = sorted({*entry_ids, *await transaction.archive.select_merged(entry_ids)})
+    known = (await transaction.entries.select(gone), await transaction.archive.select(gone))
+    removed = await remove_entries(transaction, entry_ids)
+    places = [
+        (entry.session_id, entry.source_id)
+        for found in known
+        for entry in found.values()
+        if entry.session_id is not None and entry.source_id is not None
+    ]
+    if places:
+        await transaction.maintenance.remove_orphans(places)
+    return removed
+
+
 async def restore_entries(transaction: Transaction, entry_ids: Collection[str]) -> tuple[str, ...]:
     """Restores archived entries, without the names of entries that are gone by now; returns the ids of those restored."""
     archived = await transaction.archive.select(entry_ids, lock=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from mnestic.activities.knowledge.removal import remove_entries
+from mnestic.activities.knowledge.removal import delete_entries
 from mnestic.activities.maintenance.batches import Batch, BatchRun
 from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.maintenance.cleanups import CleanupCursor
@@ -87,5 +87,5 @@ class _Cleanup:
                 self._now, self._policy, after=after, run=self._run, limit=limit
             )
             for start in range(0, len(ids), _BATCH):
-                deleted += await remove_entries(self._transaction, ids[start : start + _BATCH])
+                deleted += await delete_entries(self._transaction, ids[start : start + _BATCH])
         return deleted, cursor.model_copy(update={"archived_id": after})

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from mnestic.activities.knowledge.categories import rebuild_categories
-from mnestic.activities.knowledge.removal import remove_entries
+from mnestic.activities.knowledge.removal import delete_entries
 from mnestic.activities.maintenance.batches import Batch, BatchRun
 from mnestic.activities.maintenance.duplicates import merge_duplicates
 from mnestic.memory.maintenance.nights import NightlyCursor
@@ -80,7 +80,7 @@ class _NightlyRun:
         )
         for start in range(0, len(ids), _ENTRIES):
             batch = ids[start : start + _ENTRIES]
-            self.counts["entries_expired"] += await remove_entries(self._transaction, batch)
+            self.counts["entries_expired"] += await delete_entries(self._transaction, batch)
         return cursor.model_copy(update={"expired": last})
 
     async def _merge(self, cursor: NightlyCursor) -> NightlyCursor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
+    from mnestic.memory.knowledge.relations import Place
     from mnestic.memory.maintenance.backups import Backup
     from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
     from mnestic.memory.maintenance.compression import Compression
@@ -114,8 +115,8 @@ class MaintenanceStore(Protocol):
         """
         ...
 
-    async def remove_orphans(self) -> int:
-        """Removes raw messages that nothing refers to; returns how many.
+    async def remove_orphans(self, places: Collection[Place] | None = None) -> int:
+        """Removes raw messages that nothing refers to, of some places or of all; returns how many.
 
         These were learned from or given up, and have no claim and no entry, live or archived. In their sessions no job has
         waited, no episode is of them, and no message that is still to be learned from corrects them.

@@ -7,7 +7,7 @@ from typing import Unpack
 from pydantic import ValidationError
 
 from mnestic.activities.knowledge.receiving import recompute_importance
-from mnestic.activities.knowledge.removal import remove_entries, restore_entries
+from mnestic.activities.knowledge.removal import delete_entries, restore_entries
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleRequestError
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import (
@@ -154,8 +154,8 @@ class EntryClient(ClientPart):
     async def remove(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
         """Removes an entry from every index, or from the archive; nothing is extracted from its message any more.
 
-        The raw message stays until the weekly maintenance; sending it again changes nothing. Facts from it stay too,
-        unless `facts` deletes those that follow from it alone.
+        The raw message goes too, unless claims were learned from it, which quote it. Sending it again changes nothing. Facts
+        from it stay, unless `facts` deletes those that follow from it alone.
 
         Returns:
             The facts that changed.
@@ -174,7 +174,7 @@ class EntryClient(ClientPart):
                 if pending is not None:
                     await transaction.ingest_states.drop([pending])
             changes = await _delete_facts(transaction, entry) if facts else ()
-            if not await remove_entries(transaction, [entry_id]):
+            if not await delete_entries(transaction, [entry_id]):
                 raise NotFoundError(what="entry", name=entry_id)
             return changes
 

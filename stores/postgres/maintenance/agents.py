@@ -15,6 +15,7 @@ from mnestic.memory.knowledge.importance import (
     RICH_CHARS,
     ImportancePolicy,
 )
+from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
 from mnestic.memory.maintenance.compression import Compression
 from mnestic.memory.maintenance.duplicates import AlikeEntries, Merge
@@ -156,9 +157,14 @@ class PostgresMaintenanceStore:
     def _decay_values(self, now: datetime, policy: WeeklyPolicy) -> dict[str, Any]:
         return {"half_life_days": policy.half_life_days, **_FADING, "now": now}
 
-    async def remove_orphans(self) -> int:
+    async def remove_orphans(self, places: Collection[Place] | None = None) -> int:
         """See the port."""
-        (row,) = await self._fetch(_REMOVE_ORPHANS)
+        named = None if places is None else [*places]
+        (row,) = await self._fetch(
+            _REMOVE_ORPHANS,
+            sessions=named and [session_id for session_id, _ in named],
+            sources=named and [source_id for _, source_id in named],
+        )
         if row.removed:
             self._unit.wrote("resource.remove", f"{row.removed} messages")
         return int(row.removed)

@@ -33,8 +33,8 @@ SELECT COALESCE(sum(CAST(result ->> 'faded' AS integer)), 0) AS facts,
                 WHERE o.key COLLATE "C" >= first AND o.key COLLATE "C" < last)
 
 -- name: remove_orphans
--- Removes messages that nothing refers to.
-SELECT mnestic.delete_orphans(%(agent_id)s) AS removed
+-- Removes messages that nothing refers to, of some places or of all.
+SELECT mnestic.delete_orphans(%(agent_id)s, CAST(%(sessions)s AS text[]), CAST(%(sources)s AS text[])) AS removed
 
 -- name: compare
 -- Compares the vectors of entries with those that they may be merged into; of several models the lowest similarity counts.
