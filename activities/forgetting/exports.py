@@ -11,7 +11,6 @@ from mnestic.activities.callers import Caller
 from mnestic.memory.forgetting.export_lines import (
     DocumentLine,
     EndLine,
-    EpisodeLine,
     ExportLine,
     HeaderLine,
     MessageLine,
@@ -72,8 +71,8 @@ async def _lines(transaction: Transaction, caller: Caller) -> AsyncIterator[Expo
         yield RecordLine(**record.model_dump())
     async for document in _rows(transaction.documents.list_documents, limit=_DOCUMENTS):
         yield DocumentLine(**document.model_dump())
-    async for episode in _rows(transaction.episodes.list_by_agent):
-        yield EpisodeLine(**episode.model_dump(exclude={"id", "agent_id"}))
+    async for episode in _rows(exports.list_episodes, limit=_PAGE):
+        yield episode
 
 
 async def _rules(transaction: Transaction) -> list[ExportLine]:

@@ -363,7 +363,7 @@ async def _add_episodes(
     added = 0
     for line in await _allowed_lines(transaction, lines):
         check_json([line.summary, line.payload], what="episode")
-        digest = sha256_hex(canonical_json(line.model_dump(mode="json")))
+        digest = sha256_hex(canonical_json(line.model_dump(mode="json", exclude={"readers"})))
         added += await transaction.exports.add_episode(make_id(owner, "episode", digest), line)
     return {"episodes": added}
 

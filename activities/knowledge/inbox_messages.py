@@ -6,6 +6,7 @@ A client of memory does the same without Temporal.
 from collections.abc import Sequence
 
 from mnestic.activities.knowledge.receiving import receive, remove_excluded
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, name_key
 from mnestic.memory.knowledge.inbox import Signal, read_signal
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_at
@@ -22,11 +23,22 @@ async def store_signals(transaction: Transaction, signals: Sequence[Signal], *, 
     read = [read_signal(signal) for signal in signals]
     # Topics are locked before entries, as by everybody.
     claimed = [(each.claim, each.messages[0].resource) for each in read if each.claim is not None]
+    await _check_readers(transaction, [resource for _, resource in claimed])
     for claim, resource in sorted(claimed, key=_topic_of):
         with await transaction.within_readers_of(resource):
             await transaction.facts.claim(await remove_excluded(transaction, [claim]))
     messages = [message for each in read for message in each.messages]
     return await receive(transaction, messages, owner=owner)
+
+
+async def _check_readers(transaction: Transaction, resources: Sequence[Resource]) -> None:
+    """Refuses what is for other readers than the message of its id that is kept: what it states would be for these."""
+    named = [one for one in resources if one.readers is not None]
+    kept = await transaction.resources.select_readers([one.place for one in named]) if named else {}
+    for one in named:
+        if one.place in kept and kept[one.place] != one.readers:
+            why = "is kept for other readers; send it with another source id"
+            raise InvalidInputError(what=f"message {one.session_id}/{one.source_id}", why=why)
 
 
 def _topic_of(claimed: tuple[Claim, Resource]) -> tuple[str, str]:

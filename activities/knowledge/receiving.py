@@ -95,7 +95,8 @@ async def _with_inherited(
     has_readers = any(one.resource.readers is not None for one in incoming)
     if not above or not (has_readers or await transaction.reader_defaults.are_used()):
         return list(incoming)
-    given = {one.place: one for one in sorted(incoming, key=_in_order, reverse=True)}
+    ordered = sorted(incoming, key=_in_order)
+    given = {one.place: one for one in reversed(ordered)}  # the first of a place is kept
     stored = await transaction.resources.select_readers(above)
     left: list[IncomingMessage] = []
     for message in incoming:

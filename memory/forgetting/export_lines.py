@@ -236,6 +236,7 @@ class EpisodeLine(ExportLine):
     summary: str
     payload: dict[str, Any]
     created_at: AwareDatetime
+    readers: ReadersOrNobody | None = None
 
 
 class SessionLine(ExportLine):

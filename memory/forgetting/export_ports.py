@@ -59,6 +59,12 @@ class ExportStore(Protocol):
         """All versions of declared edges of the graph, the oldest first, and the cursor of the next page."""
         ...
 
+    async def list_episodes(
+        self, *, limit: int, cursor: str | None = None
+    ) -> tuple[tuple[EpisodeLine, ...], str | None]:
+        """Episodes with their readers, the newest first, and the cursor of the next page."""
+        ...
+
     async def select_places(self, entry_ids: Collection[str]) -> dict[str, Place]:
         """Session and source id of the messages that entries are of, by entry."""
         ...

@@ -190,8 +190,8 @@ class UnitOfWork:
             self._see(before)
 
     async def within_readers_of(self, message: Resource) -> AbstractContextManager[None]:
-        """While what follows sees and writes the rows of the audience that a message will have."""
-        values = message.model_dump(include={"session_id", "channel", "readers"})
+        """While what follows sees and writes the rows of the audience of a message, kept or to be kept."""
+        values = message.model_dump(include={"session_id", "source_id", "channel", "readers"})
         values["readers"] = None if message.readers is None else [*message.readers]
         (row,) = await self.fetch(_AUDIENCE_OF_MESSAGE, **values)
         return self.within(row.audience)

@@ -41,6 +41,7 @@ _LIST_CLAIMS, _CLAIMS_FROM = read_query("exports.list_claims"), read_query("expo
 _LIST_SESSIONS = read_query("exports.list_sessions")
 _PLACES = (read_query("exports.places_of_entries"), read_query("exports.places_of_archived"))
 _ADD_MESSAGES, _ADD_STATES = read_query("exports.add_messages"), read_query("exports.add_states")
+_LIST_EPISODES = read_query("exports.list_episodes")
 _ADD_RECORD, _ADD_EPISODE = read_query("exports.add_record"), read_query("exports.add_episode")
 _LIST_NODES, _LIST_EDGES = read_query("exports.list_nodes"), read_query("exports.list_edges")
 _ADD_NODE, _ADD_EDGE = read_query("exports.add_node"), read_query("exports.add_edge")
@@ -99,6 +100,20 @@ class PostgresExportStore:
             return claims, None
         last = rows[limit - 1]
         return claims, encode_cursor(last.subject_key, last.predicate, last.id)
+
+    async def list_episodes(
+        self, *, limit: int, cursor: str | None = None
+    ) -> tuple[tuple[EpisodeLine, ...], str | None]:
+        """See the port."""
+        before, before_id = decode_time_cursor(cursor) if cursor is not None else (None, None)
+        rows = await self._unit.fetch(
+            _LIST_EPISODES, before=before, before_id=before_id, limit=check_limit(limit) + 1
+        )
+        lines = tuple(EpisodeLine.model_validate(row, from_attributes=True) for row in rows[:limit])
+        if len(rows) <= limit:
+            return lines, None
+        last = rows[limit - 1]
+        return lines, encode_cursor(last.created_at.isoformat(), last.id)
 
     async def _claims_from(self, places: Sequence[Place]) -> Mapping[Place, list[Claim]]:
         """What messages claim, by message."""
@@ -217,6 +232,7 @@ class PostgresExportStore:
         """See the port."""
         check_json([episode.summary, episode.payload], what="episode")
         values = episode.model_dump(exclude={"kind"}) | {"payload": as_json(episode.payload)}
+        values["readers"] = None if episode.readers is None else [*episode.readers]
         added = await self._unit.write(_ADD_EPISODE, id=episode_id, said=None, **values)
         if added:
             self._derived.touch_episodes([episode_id])

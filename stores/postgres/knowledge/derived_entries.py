@@ -61,7 +61,8 @@ class DerivedEntries:
     def touch_facts(self, fact_ids: Iterable[str], *, categories: Iterable[str]) -> None:
         """Facts of some categories were written or are gone."""
         self._facts.update(fact_ids)
-        self._categories.update(categories)
+        if not self._unit.audience:  # summaries are made of what everybody may read
+            self._categories.update(categories)
         self._follow()
 
     def touch_episodes(self, episode_ids: Iterable[str]) -> None:
@@ -89,8 +90,8 @@ class DerivedEntries:
         self._follow()
 
     def clear_summaries_of(self, rows: Iterable[Any]) -> None:
-        """Messages are gone, or not what they were; a row has the `session_id` and the time `at`."""
-        self._gone.update((row.session_id or "", row.at) for row in rows)
+        """Messages are gone, or not what they were; a row has the `session_id`, the time `at` and the `audience`."""
+        self._gone.update((row.session_id or "", row.at) for row in rows if not row.audience)
         self._follow()
 
     def clear_summaries_with(self, claim_ids: Iterable[str]) -> None:
@@ -120,13 +121,6 @@ class DerivedEntries:
     async def synchronise(self) -> None:
         """Gives what was touched the derived entries that it should have, and takes away the others."""
         places = sorted(self._places)
-        if self._unit.audience:  # summaries are made of what everybody may read
-            self._categories, self._gone, self._unfounded, self._corrected = (
-                set(),
-                set(),
-                set(),
-                set(),
-            )
         asked = {
             **self._unit.owner,
             "facts": sorted(self._facts),

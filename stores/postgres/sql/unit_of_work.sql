@@ -24,8 +24,11 @@ SELECT id
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND readers = CAST(%(readers)s AS text[])
 
 -- name: audience_of_message
--- The audience that a message of a session and a channel will have; a set of readers that is new is added.
-SELECT mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, %(session_id)s, %(channel)s, CAST(%(readers)s AS text[])) AS audience
+-- The audience that a message has if it is kept, else will have; a set of readers that is new is added.
+SELECT COALESCE((SELECT audience FROM mnestic.resource
+                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s AND source_id = %(source_id)s),
+                mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, %(session_id)s, %(channel)s,
+                                            CAST(%(readers)s AS text[]))) AS audience
 
 -- name: raise_revision
 -- Raises the agent's revision before the end of the transaction.

@@ -163,6 +163,28 @@ async def test_what_is_removed_archived_or_changed_leaves_every_summary_at_once(
     assert ("tulips" in after) == (how in {"change", "correct"})
 
 
+@pytest.mark.parametrize("how", ["remove", "archive", "change"])
+async def test_what_happens_to_private_messages_clears_no_summary(
+    ada: MemoryClient, build: Build, summaries: Names, how: str
+) -> None:
+    lilies = said("We planted 5 lilies in the garden.", days=8.1)
+    await say(ada, ROSES, BOILER, lilies.model_copy(update={"readers": ("user.ben",)}))
+    entries, _ = await ada.contexts.list_messages()
+    (private,) = (entry for entry in entries if "lilies" in entry.content)
+    await build()
+    before = await summaries()
+
+    if how == "change":
+        await ada.entries.change(private.id, content="We planted nothing.")
+    elif how == "archive":
+        await ada.entries.archive(private.id)
+    else:
+        await ada.entries.remove(private.id)
+
+    assert await summaries() == before
+    assert "lilies" not in "".join(before.values())
+
+
 async def test_what_a_cleanup_archives_is_in_summaries_until_it_is_deleted(
     ada: MemoryClient, build: Build, summaries: Names, begin: Begin
 ) -> None:

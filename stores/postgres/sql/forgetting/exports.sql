@@ -35,6 +35,16 @@ SELECT c.id, c.kind, c.subject, c.subject_key, c.predicate, c.object, c.confiden
  ORDER BY c.subject_key, c.predicate, c.id
  LIMIT %(limit)s
 
+-- name: list_episodes
+-- Reads a page of episodes, newest first, with their readers.
+SELECT session_id, job_id, summary, payload, created_at, id,
+       -- include readers_of
+  FROM mnestic.episode
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+   AND (created_at, id) < (CAST(%(before)s AS timestamptz), %(before_id)s) -- if before
+ ORDER BY created_at DESC, id DESC
+ LIMIT %(limit)s
+
 -- name: list_sessions
 -- Reads a page of sessions with their states as they were written; one that nobody wrote is at version 0.
 SELECT session_id, CAST(state AS text) AS state
@@ -128,10 +138,14 @@ VALUES (%(tenant_id)s, %(agent_id)s, %(namespace)s, %(key)s, %(value)s, %(versio
 ON CONFLICT DO NOTHING
 
 -- name: add_episode
--- Adds an episode, unless there is the same one, whatever its id.
+-- Adds an episode, unless there is the same one, whatever its id. Without readers of its own it has those of its session.
 INSERT INTO mnestic.episode (tenant_id, agent_id, id, session_id, job_id, summary, payload, created_at, audience)
 SELECT %(tenant_id)s, %(agent_id)s, %(id)s, %(session_id)s, %(job_id)s, %(summary)s, CAST(%(payload)s AS jsonb),
-       CAST(%(created_at)s AS timestamptz), -- include session_audience
+       CAST(%(created_at)s AS timestamptz),
+       COALESCE(CASE WHEN CAST(%(readers)s AS text[]) IS NOT NULL
+                     THEN mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, '', '', CAST(%(readers)s AS text[])) END,
+                -- include session_audience
+               )
  WHERE NOT EXISTS (SELECT FROM mnestic.episode
                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
                       AND session_id IS NOT DISTINCT FROM %(session_id)s AND job_id IS NOT DISTINCT FROM %(job_id)s

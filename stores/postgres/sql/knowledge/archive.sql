@@ -1,6 +1,6 @@
 -- name: lock_entries
 -- Reads what archiving entries needs of them, and locks these.
-SELECT id, kind, number, session_id, source_id, at, entry_type, parent, related, replaces
+SELECT id, kind, number, session_id, source_id, at, entry_type, parent, related, replaces, audience
   FROM mnestic.entry
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(ids)s AS text[]))
  ORDER BY id
@@ -62,7 +62,7 @@ UPDATE mnestic.archived_entry AS t
 -- Removes archived entries.
 DELETE FROM mnestic.archived_entry
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(ids)s AS text[]))
-RETURNING session_id, CAST(entry ->> 'at' AS timestamptz) AS at
+RETURNING session_id, CAST(entry ->> 'at' AS timestamptz) AS at, audience
 
 -- name: list_compressions
 -- Reads into which entries archived ones were compressed.
