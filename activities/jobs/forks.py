@@ -66,6 +66,7 @@ async def _fork(transaction: Transaction, params: ForkInput) -> ForkResult:
     if forked.segments is not None:
         forked = forked.with_segments(forked.segments.of_fork(origin.job_id, params.job_id))
     state = await transaction.working.save(session_id, forked.with_checkpoint(origin.snapshot_id))
+    await transaction.reader_defaults.inherit(session_id, wait_id=origin.wait_id)
     await transaction.records.add_reads(params.job_id, snapshot.read_set)
     what_is_left = " (what is left of its snapshot)" if sealed.redacted_at else ""
     transaction.note("job.fork", params.job_id, reason=f"from {origin.wait_id}{what_is_left}")

@@ -176,6 +176,10 @@ class ReaderDefaultStore(Protocol):
         """Has everybody read what is said there from now on."""
         ...
 
+    async def inherit(self, session_id: str, *, wait_id: str) -> None:
+        """Gives a session that is forked at a wait the readers that the wait's session has, unless it has its own."""
+        ...
+
     async def list_defaults(self) -> tuple[ReaderDefault, ...]:
         """All of them."""
         ...

@@ -7,6 +7,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _SET, _REMOVE = read_query("reader_defaults.set"), read_query("reader_defaults.remove")
 _LIST, _FIND = read_query("reader_defaults.list"), read_query("reader_defaults.find")
+_INHERIT = read_query("reader_defaults.inherit")
 _USED = read_query("reader_defaults.are_used")
 _OF_SESSION = read_query("reader_defaults.of_session")
 _OF_AUDIENCE = read_query("reader_defaults.of_audience")
@@ -28,6 +29,11 @@ class PostgresReaderDefaultStore:
         """See the port."""
         await self._unit.write(_REMOVE, kind=kind, name=name)
         self._unit.wrote("readers.remove", f"{kind}/{name}")
+
+    async def inherit(self, session_id: str, *, wait_id: str) -> None:
+        """See the port."""
+        if await self._unit.write(_INHERIT, session_id=session_id, wait_id=wait_id):
+            self._unit.wrote("readers.set", f"session/{session_id}")
 
     async def list_defaults(self) -> tuple[ReaderDefault, ...]:
         """See the port."""

@@ -198,3 +198,20 @@ async def test_a_tool_result_has_the_readers_of_what_was_ingested_in_its_session
     assert "5400" not in parrot.given[0]
     for reader in ("user.anna", "user.ben"):
         assert "5400" not in str(await everything(jobs, reader))
+
+
+@pytest.mark.usefixtures("parrot")
+async def test_a_forked_session_has_the_readers_of_its_origin(jobs: Jobs) -> None:
+    await jobs.memory("ada").readers.set("session", "private", ["user.ben"])
+    hold = "{id: hold, kind: wait, key: go, ask: Go on?, timeout: 21d, on: {resumed: note, timeout: end}}"
+    note = "{id: note, kind: remember, message: {content: The bonus is 900.}, next: end}"
+    origin = await jobs.start(f"name: p\nnodes: [{hold}, {note}]", session_id="private")
+    await jobs.until_state(origin, "waiting")
+
+    forked = await jobs.fork_job(origin, session_id="other")
+    await jobs.until_state(forked, "waiting")
+    await jobs.resume_job(forked, {})
+    await jobs.wait_for_result(forked)
+
+    assert "900" in str(await everything(jobs, "user.ben"))
+    assert "900" not in str(await everything(jobs, "user.anna"))

@@ -9,6 +9,15 @@ ON CONFLICT (tenant_id, agent_id, kind, name) DO UPDATE SET readers = excluded.r
 DELETE FROM mnestic.reader_default
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s AND name = %(name)s
 
+-- name: inherit
+-- Gives a session that is forked at a wait the readers that the wait's session has, unless it has its own.
+INSERT INTO mnestic.reader_default (tenant_id, agent_id, kind, name, readers)
+SELECT d.tenant_id, d.agent_id, d.kind, %(session_id)s, d.readers
+  FROM mnestic.job_wait AS w
+  JOIN mnestic.reader_default AS d ON d.tenant_id = w.tenant_id AND d.agent_id = w.agent_id AND d.kind = 'session' AND d.name = w.session_id
+ WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s
+ON CONFLICT DO NOTHING
+
 -- name: list
 -- Reads the readers of all sessions and channels that have some.
 SELECT kind, name, readers
