@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
 
+import numpy as np
+
 from mnestic.activities.callers import Caller
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.late_interaction import late_interaction
@@ -254,6 +256,8 @@ async def _ranked(parsed: ParsedQuery, found: Candidates, embedder: Embedder) ->
 
 def _rank(parsed: ParsedQuery, found: Candidates, embedder: Embedder) -> SearchHits:
     query = parsed.query
+    if parsed.needs_words:
+        found = found.of(np.flatnonzero(found.rows["lexemes"]))
     candidates = found.with_inherited().without(
         are_superseded=parsed.excludes_superseded, entry_ids=query.excluded
     )

@@ -204,6 +204,11 @@ class ParsedQuery:
         return self.vocabulary.weights
 
     @property
+    def needs_words(self) -> bool:
+        """Whether only entries with a word of the query answer: by words alone, if it has more than names and times."""
+        return self.mode == "text" and any(not one.is_name for one in self.vocabulary.query_lexemes)
+
+    @property
     def rerank(self) -> Rerank:
         """The reranker of this query."""
         return self.query.rerank or self.policy.rerank

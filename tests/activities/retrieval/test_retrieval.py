@@ -53,6 +53,20 @@ async def test_a_word_that_means_nearly_the_same_is_enough(known: MemoryClient, 
     assert told(paraphrase) == ["Tom drinks espresso at breakfast."]
 
 
+async def test_by_words_alone_only_entries_with_words_of_the_question_are_found(
+    ada: MemoryClient,
+) -> None:
+    violin = "My violin is at the repair shop."
+    for speaker, content in (("Mara", violin), ("Tom", "How sad."), ("Mara", "Yes, and costly.")):
+        await ada.add(content, speaker=speaker, session_id="shop", at=NOON)
+
+    for question in ("violin", "What did Mara say of the violin?", "the violin on 2 March 2026"):
+        found = await ada.retrieve(question, mode="text", min_score=0)
+        assert told(found) == [violin]
+    assert told(await ada.retrieve("What does Mara say of zebras?", mode="text", min_score=0)) == []
+    assert len(told(await ada.retrieve("Mara", mode="text", min_score=0))) == 2
+
+
 async def test_a_day_without_a_year_is_the_last_one_of_which_something_is_known(
     ada: MemoryClient,
 ) -> None:
