@@ -180,7 +180,7 @@ class MnesticClient(JobQueries):
         check_inputs(job_input.plan, job_input.inputs, cursor=cursor)
         return await self._start(job_input, priority=priority)
 
-    async def resume_job(
+    async def resume_job(  # noqa: PLR0913 - the fields of the request, and how it is sent
         self,
         job_id: str,
         payload: Any = None,
@@ -190,6 +190,7 @@ class MnesticClient(JobQueries):
         wait_id: str | None = None,
         expected_sha256: str | None = None,
         by: Literal["update", "signal"] = "update",
+        any_wait: bool = False,
         limit: timedelta = timedelta(seconds=30),
     ) -> ResumeReceipt | None:
         """Resumes a waiting job, and returns once its memory is restored.
@@ -197,10 +198,11 @@ class MnesticClient(JobQueries):
         The same `request_id` again gets the first receipt; with another answer it is refused. With `by="signal"`, or if no worker answers within
         the limit, Temporal stores the request and the result is None: send the request again with its id to
         get the receipt. Pass `wait_id` (`find_open_wait`) if your answer would be wrong for another wait. A
-        signal without it answers the wait that is open when a worker takes the signal, or else the next one.
+        signal needs it, or `any_wait=True`: then it answers the wait that is open when a worker takes the signal, or else the next one.
         An update that no worker answers is sent as a signal for the wait that is open now.
 
         Raises:
+            InvalidInputError: a signal names no wait, and not `any_wait`; nothing was sent.
             ResumeRefusedError: no wait of this job accepts the request.
             SnapshotCorruptedError: the stored snapshot has another hash; the job needs attention.
             PayloadTooLargeError: the payload exceeds the limit; nothing was sent.
@@ -214,7 +216,7 @@ class MnesticClient(JobQueries):
             payload=payload,
             expected_sha256=expected_sha256,
         )
-        return await self._send(job_id, request, by=by, limit=limit)
+        return await self._send(job_id, request, by=by, any_wait=any_wait, limit=limit)
 
     async def override_job(
         self,
@@ -346,6 +348,7 @@ class MnesticClient(JobQueries):
         request: ResumeRequest,
         *,
         by: Literal["update", "signal"] = "update",
+        any_wait: bool = False,
         limit: timedelta,
     ) -> ResumeReceipt | None:
         with self._job_errors(job_id):
@@ -354,6 +357,7 @@ class MnesticClient(JobQueries):
                 request,
                 job_id=job_id,
                 by=by,
+                any_wait=any_wait,
                 limit=limit,
                 memory=self._memory,
             )

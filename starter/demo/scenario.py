@@ -255,7 +255,9 @@ class Demo:
         self._resumes_sent += 3
         receipts = await asyncio.gather(
             self._client.resume_job(self._job, payload, request_id=request_id),
-            self._client.resume_job(self._job, payload, request_id=request_id, by="signal"),
+            self._client.resume_job(
+                self._job, payload, request_id=request_id, by="signal", any_wait=True
+            ),
             self._client.resume_job(self._job, payload, request_id=request_id),
         )
         same = len({receipt for receipt in receipts if receipt is not None})

@@ -69,6 +69,7 @@ async def resume_job(
     *,
     job_id: str,
     by: Literal["update", "signal"],
+    any_wait: bool = False,
     limit: timedelta,
     memory: Memory,
 ) -> ResumeReceipt | None:
@@ -80,6 +81,9 @@ async def resume_job(
         if request.wait_id is None:  # when a worker takes the request, another wait may be open
             wait = await find_open_wait_id(handle, job_id=job_id, memory=memory)
             request = request.model_copy(update={"wait_id": wait})
+    if request.wait_id is None and request.override is None and not any_wait:
+        why = "is missing, and a signal without it answers whatever wait is open later; name the wait, or set any_wait"
+        raise InvalidInputError(what="wait_id", why=why)
     try:
         await handle.signal(RESUME, request)
     except RPCError as error:

@@ -95,6 +95,12 @@ class JobTools:
             str | None,
             Field(description="The wait that the answer is for, so that it is given to no other."),
         ] = None,
+        any_wait: Annotated[
+            bool,
+            Field(
+                description="Without a worker and an open wait, the answer is for the next wait."
+            ),
+        ] = False,
         request_id: Annotated[
             str | None, Field(description="Of an earlier call, to get its receipt.")
         ] = None,
@@ -106,6 +112,11 @@ class JobTools:
             request_id=request_id_of(request_id), wait_id=wait_id, outcome=outcome
         )
         receipt = await scope.client.resume_job(
-            job_id, payload, outcome=outcome, request_id=request.request_id, wait_id=wait_id
+            job_id,
+            payload,
+            outcome=outcome,
+            request_id=request.request_id,
+            wait_id=wait_id,
+            any_wait=any_wait,
         )
         return ResumedJob.of(job_id, request, receipt)

@@ -57,7 +57,9 @@ async def test_no_run_of_a_job_of_many_waits_has_a_long_history(client: MnesticC
 
     for number in range(1, WAITS + 1):
         payload = {"text": str(number), "last": number == WAITS}
-        await client.resume_job(job_id, payload, request_id=f"r{number}", by="signal")
+        await client.resume_job(
+            job_id, payload, request_id=f"r{number}", by="signal", any_wait=True
+        )
     result = await client.wait_for_result(job_id)
 
     state = await client.memory("ada").working_memory.get("s1")

@@ -209,7 +209,7 @@ async def test_new_jobs_and_stranded_ones_go_back_to_workers_without_builds(
         move = await later.find_move(stranded)
         await later.move(stranded)
         for job_id in (new, stranded):
-            await client.resume_job(job_id, {}, by="signal")
+            await client.resume_job(job_id, {}, by="signal", any_wait=True)
             async with asyncio.timeout(30):
                 await client.wait_for_result(job_id)
 

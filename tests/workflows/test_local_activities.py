@@ -20,7 +20,7 @@ async def test_a_wait_is_opened_and_ended_once_by_ordinary_activities_in_their_p
     status = await jobs.status(job_id)
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("LOCK TABLE mnestic.job_wait IN SHARE MODE")
-        await jobs.resume_job(job_id, {"text": "last", "last": True}, by="signal")
+        await jobs.resume_job(job_id, {"text": "last", "last": True}, by="signal", any_wait=True)
         await jobs.until_at_work(job_id, "mnestic.restore")
     result = await jobs.wait_for_result(job_id)
 

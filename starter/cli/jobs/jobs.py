@@ -166,6 +166,9 @@ def resume(
     signal: Annotated[
         bool, typer.Option("--signal", help="Send a signal; do not wait for the restore.")
     ] = False,
+    any_wait: Annotated[
+        bool, typer.Option("--any-wait", help="A signal may also answer a wait that opens later.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Resume a waiting job; returns once its memory is verified and restored."""
@@ -189,6 +192,7 @@ def resume(
                 wait_id=target_wait,
                 expected_sha256=sha256,
                 by="signal" if signal else "update",
+                any_wait=any_wait,
                 limit=timedelta(seconds=20),
             )
         print_receipt(job_id, receipt, request_id=name, as_json=as_json)

@@ -101,6 +101,9 @@ class ResumeIn(RequestBody):
     expected_sha256: str | None = Field(
         None, description="The hash that the snapshot must have", examples=["9f86d081884c7d65…"]
     )
+    any_wait: bool = Field(
+        False, description="Without a worker and an open wait, the answer is for the next wait"
+    )
 
 
 class ExtensionIn(RequestBody):
@@ -207,6 +210,7 @@ async def resume(body: ResumeIn, call: ChangesJob) -> Resumed:
         request_id=reserved.id,
         wait_id=body.wait_id,
         expected_sha256=body.expected_sha256,
+        any_wait=body.any_wait,
     )
     return Resumed(receipt=receipt)
 

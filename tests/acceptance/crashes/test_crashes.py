@@ -178,6 +178,7 @@ class Teller:
             request_id=f"{job_id}/{text}",
             wait_id=f"{job_id}/w{number}" if self._crash.way is Way.ONCE_TO_ITS_WAIT else None,
             by="signal",
+            any_wait=True,
         )
 
     async def _lose_workers(self, story: Story) -> None:

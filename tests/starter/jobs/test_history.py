@@ -149,7 +149,7 @@ async def test_a_job_is_told_from_both_until_it_is_resumed_or_cancelled(
     async with run_worker():
         for job_id in jobs:
             await until_state(client, job_id)
-        await client.resume_job("a", {"word": "dear"}, request_id="r1", by="signal")
+        await client.resume_job("a", {"word": "dear"}, request_id="r1", by="signal", any_wait=True)
         await client.wait_for_result("a")
         await client.cancel_job("b")
         await until_state(client, "b", "cancelled")

@@ -32,7 +32,9 @@ async def test_its_receipts_stay_and_its_id_is_not_given_to_another(jobs: Jobs) 
     await jobs.until(is_gone, limit_s=120)
 
     by_update = await jobs.resume_job(job_id, {"word": "dear"}, request_id="r1")
-    by_signal = await jobs.resume_job(job_id, {"word": "dear"}, request_id="r1", by="signal")
+    by_signal = await jobs.resume_job(
+        job_id, {"word": "dear"}, request_id="r1", by="signal", any_wait=True
+    )
     with pytest.raises(AlreadyExistsError, match=job_id):
         await jobs.start(session_id="s2", job_id=job_id)
     shown = await jobs.describe_job(job_id)

@@ -67,7 +67,7 @@ async def test_nothing_runs_while_a_job_is_paused_at_its_wait_and_an_update_is_r
 
     with pytest.raises(ResumeRefusedError, match="it is paused; unpause it first"):
         await jobs.resume_job(job_id, DEAR, request_id="r1")
-    await jobs.resume_job(job_id, DEAR, request_id="r2", by="signal")
+    await jobs.resume_job(job_id, DEAR, request_id="r2", by="signal", any_wait=True)
     await jobs.status(job_id)
     held = await jobs.describe_job(job_id)
     await jobs.unpause_job(job_id)
@@ -98,7 +98,7 @@ async def test_a_deadline_that_passes_in_a_pause_counts_after_it_unless_a_signal
     job_id = await jobs.start_waiting(FOR_A_DAY)
     await jobs.pause(job_id)
     if has_signal:
-        await jobs.resume_job(job_id, DEAR, by="signal")
+        await jobs.resume_job(job_id, DEAR, by="signal", any_wait=True)
 
     await jobs.pass_deadline(job_id)
     held = await jobs.describe_job(job_id)
@@ -139,7 +139,7 @@ async def test_a_poke_keeps_the_signals_that_wait_and_answers_an_update_under_th
     first = (await jobs.handle(job_id).describe()).run_id
     for text in ("one", "two", "three"):
         payload = {"text": text, "last": text == "three"}
-        await jobs.resume_job(job_id, payload, request_id=text, by="signal")
+        await jobs.resume_job(job_id, payload, request_id=text, by="signal", any_wait=True)
     await jobs.poke_job(job_id)
 
     updating = await jobs.resume_ahead(job_id, payload, request_id="three")

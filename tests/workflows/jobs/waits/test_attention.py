@@ -19,7 +19,7 @@ async def kept(jobs: Jobs) -> str:
     """A job that keeps the request `r1`, sent by signal, since its snapshot has rotted."""
     job_id = await jobs.start_waiting(LOOP)
     jobs.rot()
-    await jobs.resume_job(job_id, ONE, request_id="r1", by="signal")
+    await jobs.resume_job(job_id, ONE, request_id="r1", by="signal", any_wait=True)
     await jobs.until_state(job_id, "needs_attention")
     return job_id
 

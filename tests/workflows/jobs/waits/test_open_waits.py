@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Literal
 
 import pytest
 
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.workflows.conftest import LOOP, Jobs
@@ -26,7 +27,7 @@ async def test_requests_that_are_left_with_temporal_are_for_the_wait_that_was_op
     async with jobs.worker():
         job_id = await jobs.start_waiting(LOOP)
     text, limit = {"text": "a", "last": False}, timedelta(seconds=1)
-    await jobs.resume_job(job_id, text, request_id="r1", by="signal")
+    await jobs.resume_job(job_id, text, request_id="r1", by="signal", any_wait=True)
     receipts = [
         await sender.resume_job(job_id, text, request_id=request_id, limit=limit)
         for sender, request_id in ((jobs, "r2"), (without_postgres, "r3"))
@@ -56,3 +57,20 @@ async def test_a_job_that_does_not_wait_or_was_terminated_has_no_open_wait(jobs:
     assert (before, await jobs.find_open_wait(job_id)) == (None, None)
     with pytest.raises(NotFoundError, match="job nobody"):
         await jobs.find_open_wait("nobody")
+
+
+@pytest.mark.parametrize("by", ["signal", "update"])
+async def test_what_is_left_with_temporal_names_its_wait_or_says_that_any_may_have_it(
+    jobs: Jobs, by: Literal["signal", "update"]
+) -> None:
+    job_id, limit = await jobs.start(LOOP), timedelta(seconds=1)
+    answer = {"text": "a", "last": True}
+
+    with pytest.raises(
+        InvalidInputError, match=r"^wait_id: is missing, .*name the wait, or set any_wait"
+    ):
+        await jobs.resume_job(job_id, answer, by=by, limit=limit)
+    await jobs.resume_job(job_id, answer, by=by, any_wait=True, limit=limit)
+
+    async with jobs.worker():
+        assert (await jobs.wait_for_result(job_id)).waits == 1

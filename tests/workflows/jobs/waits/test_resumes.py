@@ -32,7 +32,7 @@ async def test_a_request_sent_three_times_resumes_once_and_another_one_comes_too
         await jobs.resume_job(job_id, DEAR, request_id="r2")
     for by in ("update", "signal"):
         with pytest.raises(ResumeRefusedError, match=r"r1 has resumed wait .* with another answer"):
-            await jobs.resume_job(job_id, {"word": "other"}, request_id="r1", by=by)
+            await jobs.resume_job(job_id, {"word": "other"}, request_id="r1", by=by, any_wait=True)
 
     assert {receipt.wait_id for receipt in [*receipts, late] if receipt} == {f"{job_id}/w1"}
     assert len(set(receipts) | {late}) == 1
@@ -56,7 +56,9 @@ async def test_a_signal_that_came_before_the_wait_is_kept_for_it(
 
     for request_id, wait_id in waits.items():
         payload = {"word": request_id}
-        await jobs.resume_job(job_id, payload, request_id=request_id, wait_id=wait_id, by="signal")
+        await jobs.resume_job(
+            job_id, payload, request_id=request_id, wait_id=wait_id, by="signal", any_wait=True
+        )
     async with jobs.worker():
         result = await jobs.wait_for_result(job_id)
 
@@ -118,9 +120,13 @@ async def test_an_update_under_the_id_of_a_kept_signal_hears_of_no_earlier_refus
     async with jobs.worker():
         job_id = await jobs.start_waiting(LOOP)
     payload = {"text": "r2", "last": True}
-    await jobs.resume_job(job_id, payload, request_id="r2", outcome="maybe", by="signal")
-    await jobs.resume_job(job_id, {"text": "r1", "last": False}, request_id="r1", by="signal")
-    await jobs.resume_job(job_id, payload, request_id="r2", by="signal")
+    await jobs.resume_job(
+        job_id, payload, request_id="r2", outcome="maybe", by="signal", any_wait=True
+    )
+    await jobs.resume_job(
+        job_id, {"text": "r1", "last": False}, request_id="r1", by="signal", any_wait=True
+    )
+    await jobs.resume_job(job_id, payload, request_id="r2", by="signal", any_wait=True)
 
     updating = await jobs.resume_ahead(job_id, payload, request_id="r2")
     async with jobs.worker():

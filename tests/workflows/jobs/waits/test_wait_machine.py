@@ -93,7 +93,9 @@ class Hands:
     async def signal(self, request_id: str) -> None:
         self.signalled.add(request_id)
         payload = {"text": request_id, "last": False}
-        await self.second.resume_job(self.job_id, payload, request_id=request_id, by="signal")
+        await self.second.resume_job(
+            self.job_id, payload, request_id=request_id, by="signal", any_wait=True
+        )
 
     async def extend(self, _: str) -> None:
         with suppress(InvalidInputError):  # it does not wait, or somebody gave it a later one
