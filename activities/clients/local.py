@@ -202,10 +202,15 @@ def _weights(sentences: Sequence[_Sentence]) -> dict[str, float]:
 
 
 def _sentences(message: ChatMessage) -> list[_Sentence]:
-    """The sentences of a message; a name that leads the content (`Mara: …`) is the speaker."""
+    """The sentences of a message; a name that leads the content (`Mara: …`) is the speaker.
+
+    What the local responder said has none: it is its notice, and sentences of other messages.
+    """
     label = _LABEL.match(message.content)
     speaker = label[1] if label else message.role
     content = message.content[label.end() :] if label else message.content
+    if content.startswith(_NOTICE):
+        return []
     return [_Sentence(speaker, text, terms_of(text)) for text in split_sentences(content)]
 
 

@@ -87,6 +87,19 @@ async def test_a_reply_says_that_it_is_local_and_quotes_the_best_match() -> None
     assert best == "- Mara: “I work as a data analyst at Brightwater, the water company.”"
 
 
+async def test_what_the_responder_said_is_neither_summarised_nor_quoted() -> None:
+    for speaker, question in (("", "Where does Mara work?"), ("ada: ", "What flies at noon?")):
+        asked = ChatMessage(role="user", content=question)
+        reply = await LocalChatModel().reply((*TURNS, asked), max_tokens=200)
+        own = ChatMessage(role="assistant", content=speaker + reply.text)
+
+        for alone in (TURNS[:1], ()):
+            summary = await LocalSummariser().summarise((*alone, own), max_chars=1000)
+            assert summary.text == (await LocalSummariser().summarise(alone, max_chars=1000)).text
+        again = await LocalChatModel().reply((own, *TURNS, asked), max_tokens=200)
+        assert again.text == reply.text
+
+
 @given(messages=MESSAGES, max_tokens=st.integers(1, 100))
 async def test_a_reply_never_exceeds_its_tokens_and_is_always_the_same(
     messages: list[ChatMessage], max_tokens: int
