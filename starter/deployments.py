@@ -27,7 +27,7 @@ from temporalio.api.workflowservice.v1 import (
     SetWorkerDeploymentCurrentVersionRequest,
     UpdateWorkflowExecutionOptionsRequest,
 )
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer
 
@@ -153,6 +153,24 @@ class Deployment:
             current = _current(deployment_info) if deployment_info else UNVERSIONED
             polls = (await self._workers())[current] > 0
         return None if polls else BuildUnavailableError(build_id=current, why="none polls")
+
+    async def find_missing_worker(self, job_id: str) -> BuildUnavailableError | None:
+        """Why no running worker can take a job: its build has none. None if one can, and of a job that is over.
+
+        Raises:
+            NotFoundError: there is no such job.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with rpc_errors(self._address, job_id=job_id):
+            execution = await self._execution(job_id)
+            if execution.status is not WorkflowExecutionStatus.RUNNING:
+                return None
+            info = execution.raw_description.workflow_execution_info.versioning_info
+            build_id = info.deployment_version.build_id
+            if not build_id or info.versioning_override.auto_upgrade:
+                return await self.find_standstill()
+            polls = (await self._workers())[build_id] > 0
+        return None if polls else BuildUnavailableError(build_id=build_id, why="none polls")
 
     async def find_move(self, job_id: str) -> Move | None:
         """To which build a job has to be moved: the current one, if no worker of its own is left.
@@ -290,9 +308,12 @@ class Deployment:
 
     async def _pinned_to(self, job_id: str) -> str | None:
         """The build of a job; None when it is on none yet, or on workers without builds."""
-        execution = await self._temporal.get_workflow_handle(self._workflow_id(job_id)).describe()
+        execution = await self._execution(job_id)
         info = execution.raw_description.workflow_execution_info.versioning_info
         return info.deployment_version.build_id or None
+
+    async def _execution(self, job_id: str) -> WorkflowExecutionDescription:
+        return await self._temporal.get_workflow_handle(self._workflow_id(job_id)).describe()
 
     def _workflow_id(self, job_id: str) -> str:
         check_id(job_id, what="job id")

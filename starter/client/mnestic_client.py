@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, Unpack
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from mnestic.memory.canonical import check_size
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import BuildUnavailableError, NotFoundError
 from mnestic.memory.jobs.agent_job import JobInput, JobResult
 from mnestic.memory.jobs.plan_checks import check_inputs
 from mnestic.memory.jobs.plans import Plan
@@ -302,16 +302,27 @@ class MnesticClient(JobQueries):
                 nothing has changed.
             NotFoundError: there is no such job, or it has ended.
         """
-        deployment = Deployment(
+        with self._job_errors(job_id):
+            return await poke_job(
+                self._handle(job_id), job_id=job_id, deployment=self._deployment, untried=untried
+            )
+
+    async def find_missing_worker(self, job_id: str) -> BuildUnavailableError | None:
+        """Why no running worker can take a job: none of its build polls. None if one can, and of a job that is over.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        return await self._deployment.find_missing_worker(job_id)
+
+    @property
+    def _deployment(self) -> Deployment:
+        return Deployment(
             self.temporal,
             settings=self.settings,
             address=self.endpoints.temporal_address,
             polls_within=self.polls_within,
         )
-        with self._job_errors(job_id):
-            return await poke_job(
-                self._handle(job_id), job_id=job_id, deployment=deployment, untried=untried
-            )
 
     async def cancel_job(self, job_id: str) -> None:
         """Asks a job to end; it writes its episode first.

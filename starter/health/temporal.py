@@ -48,10 +48,19 @@ async def _workers(client: Client, settings: Settings, endpoints: Endpoints) -> 
     deployment = Deployment(client, settings=settings, address=endpoints.temporal_address)
     missing = await deployment.find_standstill()
     remedy = "mnestic worker, or `mnestic up`"
-    if missing and identities:
-        found = f"{found}; {missing}"
-        remedy = "start such a worker, or send jobs to those that poll: mnestic deploy"
-    return (Finding(part="workers", ok=missing is None, found=found, remedy=remedy),)
+    stranded = [
+        one for one in await deployment.list_builds() if one.running_jobs and not one.workers
+    ]
+    if identities and (missing or stranded):
+        what = [str(missing)] if missing else []
+        what += [
+            f"no worker of build {one.build_id} polls, which {one.running_jobs} jobs run on"
+            for one in stranded
+        ]
+        found = "; ".join((found, *what))
+        remedy = "start such a worker, or send new jobs to those that poll (mnestic deploy) and move those that run (mnestic job poke)"
+    ok = not (missing or stranded)
+    return (Finding(part="workers", ok=ok, found=found, remedy=remedy),)
 
 
 async def _maintenance_workers(client: Client, settings: Settings) -> tuple[Finding, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from mnestic.memory.errors import InvalidInputError, UnavailableError
+from mnestic.memory.errors import BuildUnavailableError, InvalidInputError, UnavailableError
 from mnestic.memory.jobs.agent_job import JobDescription, JobResult
 from mnestic.memory.jobs.forms.forms import form_fields
 from mnestic.memory.jobs.resume_commands import resume_command
@@ -136,11 +136,13 @@ def show(id_or_prefix: JobId, as_json: AsJson = False) -> None:
         async with await connect_client() as client:
             job_id = await resolve_job_id(client, id_or_prefix)
             job = await client.describe_job(job_id)
+            missing = await client.find_missing_worker(job_id) if job.run_id else None
             link = client.job_link(job_id, run_id=job.run_id)
         if as_json:
-            print_json(job.model_dump(mode="json") | {"temporal_ui": link})
+            why = str(missing) if missing else None
+            print_json(job.model_dump(mode="json") | {"temporal_ui": link, "no_worker": why})
         else:
-            _print_job(job, link)
+            _print_job(job, link, missing=missing)
             if job.segments is not None:
                 _print_segments(job.segments)
 
@@ -296,11 +298,13 @@ def format_timestamp(moment: datetime | None) -> str | None:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else None
 
 
-def _print_job(job: JobDescription, link: str | None) -> None:
+def _print_job(
+    job: JobDescription, link: str | None, *, missing: BuildUnavailableError | None
+) -> None:
     out.print(f"Job {job.job_id} · {job.plan} · {job.state}")
     if job.forked_from:
         out.print(f"Forked from {job.forked_from}")
-    for line in _problem_lines(job):
+    for line in _problem_lines(job, missing):
         out.print(line, soft_wrap=True)
     out.print(
         f"Agent {job.agent_id} · session {job.session_id} · since {format_timestamp(job.started_at)}"
@@ -361,10 +365,13 @@ def _print_segments(report: SegmentReport) -> None:
     print_table(columns, changes, empty="Nothing was evicted or summarized.", cut=("why",))
 
 
-def _problem_lines(job: JobDescription) -> Iterator[str]:
+def _problem_lines(job: JobDescription, missing: BuildUnavailableError | None) -> Iterator[str]:
     """What keeps a job from continuing, or why it ended."""
     if job.failure:
         yield f"Failed: {job.failure}"
+    if missing is not None:
+        move = f", or move the job: mnestic job poke {job.job_id}" if missing.build_id else ""
+        yield f"Stands still: {missing}{move}"
     if job.attention:
         yield f"Needs attention: {job.attention}"
     for request in job.deferred:
