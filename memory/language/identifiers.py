@@ -278,7 +278,7 @@ def _no_form(_text: str, _before: str) -> None:
 def _email(text: str, _before: str) -> _Form:
     """An address; it is written with a tag (`ada+news@…`), in quotation marks or between marks of a format too."""
     local, _, domain = _DOT.sub(".", _AT.sub("@", text.casefold())).partition("@")
-    local = local.strip('"')
+    local = unquote(local).strip('"')
     plain = local.strip("'_").partition("+")[0] or local
     parts = _NOT_ALPHANUMERIC.split(plain)  # dots between them may be words
     also = (f"email {plain}@{domain}",) if plain != local else ()
@@ -286,6 +286,7 @@ def _email(text: str, _before: str) -> _Form:
 
 
 def _url(text: str, _before: str) -> _Form:
+    text = _DOT.sub(".", text)
     scheme, mark, rest = text.partition("://")
     scheme, rest = (scheme.lower(), rest) if mark else ("http", text)
     host, path = re.fullmatch(r"([^/?#]*)(.*)", rest, re.DOTALL).groups()  # type: ignore[union-attr]
@@ -303,17 +304,22 @@ def _folded(text: str, _before: str) -> _Form | None:
 
 def _joined(text: str, _before: str) -> _Form:
     joined = _alphanumeric(text.lower())
-    return _Form(f"joined {joined}", joined)
+    return _Form(f"joined {joined}", joined, (f"code {joined}",))
 
 
 def _ip(text: str, _before: str) -> _Form | None:
+    text = _DOT.sub(".", text)
     try:
         address = ip_interface(text)
     except ValueError:
         return None
     whole = f"{address}" if "/" in text else f"{address.ip}"
+    is_host = "/" in text and address.ip != address.network.network_address
+    also = (f"ip {address.ip}",) if is_host else ()
     first = text.lower().replace(":", ".").split(".")
-    return _Form(f"ip {whole}", next((part.lstrip("0") for part in first if part.strip("0")), "0"))
+    return _Form(
+        f"ip {whole}", next((part.lstrip("0") for part in first if part.strip("0")), "0"), also
+    )
 
 
 def _version(text: str, _before: str) -> _Form:
@@ -336,12 +342,12 @@ def _code(text: str, _before: str) -> _Form | None:
     if " " in text and mixed and (len(groups) < _GROUPS or _is_list(groups, mixed)):
         return None
     is_long = len(core) >= _LONG_CODE and len(groups) >= _GROUPS
-    joined = [core] if is_long and key != core else []
+    joined = (f"code {core}", f"joined {core}") if is_long and key != core else ()
     apart = [one for one in mixed if " " in text and len(one) > _LONGEST_GROUP]
     longest = max(mixed, key=len, default="")
     if len(groups) > 1 and len(longest) >= _TELLING_GROUP:
         apart, core = [*apart, longest], longest
-    return _Form(f"code {key}", core, tuple(f"code {one}" for one in (*joined, *apart)))
+    return _Form(f"code {key}", core, (*joined, *(f"code {one}" for one in apart)))
 
 
 def _is_list(groups: list[str], mixed: list[str]) -> bool:
