@@ -55,8 +55,8 @@ async def load_values(
 
 
 def fill_selection(select: Selection, state: WorkingMemory, values: TemplateValues) -> Selection:
-    """A selection with the templates of its question and its reader filled in."""
-    given = {"question": select.question, "reader": select.reader}
+    """A selection with the templates of its question, its reader and its asker filled in."""
+    given = {"question": select.question, "reader": select.reader, "asker": select.asker}
     return select.model_copy(
         update={
             name: as_text(fill_in(value, state, values))

@@ -275,6 +275,7 @@ class AutoRetriever:
                 (*messages, *latest.session), (*asks, *request.prompt_texts)
             ),
             repeats=True,  # which are named
+            asker=request.select.asker,
         )
         found, memories = await self._different(request, query, limit=limit)
         return AutoRetrievalHits(

@@ -21,6 +21,7 @@ from mnestic.activities.retrieval.passages import compare_passages
 from mnestic.activities.retrieval.query_parser import QueryParser
 from mnestic.activities.retrieval.query_vectors import embed_query
 from mnestic.activities.retrieval.reranking import Rerankers, rerank_top
+from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.long_texts import work_on
 from mnestic.memory.packing import key_of
@@ -73,13 +74,14 @@ async def retrieve(
     begin = caller.for_reader(query.reader)
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     clauses = split_clauses(query.text)
+    askers = (query.asker,) if query.asker else _readers_names(begin.reader)
     parser = QueryParser(embedders.chosen.name, count_tokens=count_tokens, policy=policy)
     answers = await asyncio.gather(
         *(
             _retrieve(
                 begin,
                 query.model_copy(update={"text": clause}) if clauses[1:] else query,
-                terms=terms,
+                terms=replace(terms, askers=tuple(map(name_key, askers))),
                 parser=parser,
                 embedders=embedders,
                 rerankers=rerankers,
@@ -90,6 +92,11 @@ async def retrieve(
         )
     )
     return merge_answers(clauses, answers, query=query)
+
+
+def _readers_names(reader: str | None) -> tuple[str, ...]:
+    """The names that a reader may speak by: its id, or the last part of it, as of `user.anna`."""
+    return () if reader is None else (reader, reader.rpartition(".")[2])
 
 
 async def _retrieve(

@@ -227,6 +227,7 @@ class RetrievalQuery(DeferredModel):
     "last week" are relative to `asked_at`. `excluded` are ids of entries to ignore, such as the question itself.
     `repeats` keeps results that say the same as one before them, by the same person. `rerank` chooses the reranker; by
     default the policy does. Without a `reader` the agent itself searches; with one, nothing that this reader may not read is found.
+    `asker` is whom the query means by *I*, by name; by default it is the reader, if somebody of that name speaks.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -252,6 +253,7 @@ class RetrievalQuery(DeferredModel):
     excluded: frozenset[Text] = frozenset()
     repeats: bool = False
     reader: Id | None = None
+    asker: Text | None = None
 
     @model_validator(mode="after")
     def _is_a_time(self) -> Self:

@@ -68,10 +68,11 @@ class Terms:
     it asks for what was so before, so that superseded entries answer it.
     `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
-    numbered names.
+    numbered names. `askers` are the keys of names that whoever asks may have, the likeliest first.
     """
 
     asked_at: datetime
+    askers: tuple[str, ...] = ()
     words: tuple[QueryWord, ...] = ()
     named_before: tuple[QueryWord, ...] = ()
     period: Period | None = None
@@ -91,7 +92,17 @@ class Terms:
     @cached_property
     def keys(self) -> frozenset[str]:
         """What may be names, normalised; whoever speaks as the user is always among them."""
-        return possible_names(self.words) | possible_names(self.named_before) | {USER}
+        return self._named | {USER, *self.askers}
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return possible_names(self.words) | possible_names(self.named_before)
+
+    @cached_property
+    def is_own(self) -> bool:
+        """Whether whoever asks speaks of themselves, as in "where do I live"."""
+        words = (word.text.casefold().replace("\u2019", "'") for word in self.words)
+        return not query_lists().first_person.isdisjoint(words)
 
     @cached_property
     def name_parts(self) -> frozenset[str]:
@@ -101,7 +112,7 @@ class Terms:
     @cached_property
     def tags(self) -> frozenset[str]:
         """What may be tags, normalised."""
-        return self.keys - {USER} | singulars(self.texts)
+        return self._named - {USER} | singulars(self.texts)
 
     @property
     def acronyms(self) -> dict[str, str]:

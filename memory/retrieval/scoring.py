@@ -11,6 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from mnestic.memory.language.dates import Period
+from mnestic.memory.language.query_words import query_lists
+from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.language.terms import words_of
 from mnestic.memory.retrieval.candidates import (
     PERSON_MATCHES,
     Candidates,
@@ -198,16 +201,34 @@ class Signals:
         }
 
     @property
-    def _of_query(self) -> dict[str, float]:
+    def _of_query(self) -> dict[str, ScoreArray | float]:
         """What speaks for or against all candidates alike."""
         query = self._query
         is_identified = bool((self._rows["identity"] == SAME).any())
         return {
             "unknown_identifier": 1.0 * (query.has_identifier and not is_identified),
-            "uncertain": 1.0 * query.is_uncertain,
+            "uncertain": 1.0 * (self._is_of_possible_asker | query.is_uncertain),
             "names": 1.0 * bool(query.names),
             "period": 1.0 * (query.period is not None),
         }
+
+    @property
+    def _is_of_possible_asker(self) -> ScoreArray:
+        """Which entries a speaker says of themselves, or have one as their subject, if the query is about one of several of them."""
+        askers = self._query.possible_askers
+        lexemes = tuple(
+            lexeme for one in self._query.vocabulary.query_lexemes for lexeme in one.lexemes
+        )
+        found: ScoreArray = np.zeros(len(self._rows), bool)
+        if askers:
+            is_turn = self._rows["is_turn"].tolist()
+            for place, text in enumerate(self._candidates.texts):
+                found[place] = (
+                    _is_of_speaker(text.content, lexemes)
+                    if is_turn[place]
+                    else not askers.isdisjoint(text.subjects)
+                )
+        return found
 
     def _session_scores(self) -> ScoreArray:
         """How much better the session of each entry matches the query than others: BM25 over sessions, by the turns among the candidates."""
@@ -249,6 +270,14 @@ def time_proximity(candidates: Candidates, period: Period | None) -> ScoreArray:
         named = [_near(*times, period) for times in candidates.texts[place].times]
         near[place] = max([near[place], *named])
     return near
+
+
+def _is_of_speaker(text: str, lexemes: tuple[str, ...]) -> bool:
+    """Whether a text has *I* where it has a word of the query, or anywhere if it has none."""
+    sentences = [words_of(sentence) for sentence in split_sentences(text)]
+    about = [words for words in sentences if any(word.startswith(lexemes) for word in words)]
+    own = query_lists().first_person
+    return any(not own.isdisjoint(words) for words in about or sentences)
 
 
 def _near(start: datetime, end: datetime, period: Period) -> float:

@@ -105,7 +105,8 @@ class ResolvedTerms:
     language; `acronyms` are the words that some entry has as acronyms. `tags` are the keys that some entry has as a tag
     or an alias. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
     `entries`, `lexemes` and `vectors` count what the memory has; `model` is that of the vectors. `knowledge` is the revision of the agent's memory in
-    `database` at the time `now`; `ends_at` is when an entry or a fact next expires. `has_archive`: an entry is archived.
+    `database` at the time `now`; `ends_at` is when an entry or a fact next expires. `has_archive`: an entry is archived. `speakers`
+    are those of the latest messages beside the agent itself, where the query has *I*.
     """
 
     names: Mapping[str, KnownName] = field(default_factory=dict)
@@ -120,6 +121,7 @@ class ResolvedTerms:
     vectors: int = 0
     model: str | None = None
     has_archive: bool = False
+    speakers: frozenset[str] = frozenset()
     now: datetime
     knowledge: int = 0
     ends_at: datetime | None = None
@@ -161,7 +163,7 @@ class ParsedQuery:
     Of the query itself: `asked_at` is when it was asked. `vocabulary` are its words, `name_vocabulary` words of names, `names`
     and `tags` the keys that it names, `exact_terms` its numbers, codes and addresses. `period` is the time that it means.
     `asks_for_earlier`: for what was so before, so that superseded entries count and come first. `is_uncertain`: it is about an
-    unknown person, or a name was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or
+    unknown person, or a name was read as a known one and may be somebody else's. `possible_askers`: it is about one of these, who asks. `has_identifier`: it names a number, code or
     address that only an entry with the same answers. A message that is dated after `present_until` is of no present.
 
     Of the search: `known` is what the memory knows of its terms. `policy` limits the candidates of each source and gives the
@@ -184,6 +186,7 @@ class ParsedQuery:
     asks_for_time: bool = False
     asks_for_earlier: bool = False
     is_uncertain: bool = False
+    possible_askers: frozenset[str] = frozenset()
     has_identifier: bool = False
     present_until: datetime | None = None
     text: str = ""

@@ -12,7 +12,7 @@ from mnestic.memory.validation import Share
 class AutoSelection(DeferredModel):
     """How a job has memories and notes found.
 
-    What is not said is as the agent's settings say. With a `reader` nothing is found that this reader may not read. `question` is what to look for; `max_tokens` holds for
+    What is not said is as the agent's settings say. With a `reader` nothing is found that this reader may not read. `asker` is whom the message means by *I*. `question` is what to look for; `max_tokens` holds for
     what is put into a prompt.
     """
 
@@ -25,6 +25,7 @@ class AutoSelection(DeferredModel):
     notes: bool = True
     channel: str = Field("job", min_length=1, max_length=256)
     reader: str | None = Field(None, min_length=1, max_length=256)
+    asker: str | None = Field(None, min_length=1, max_length=256)
 
 
 class SearchSelection(AutoSelection):

@@ -23,6 +23,9 @@ Agent = Annotated[str, typer.Option(help="The agent whose memory is used.")]
 Reader = Annotated[
     str | None, typer.Option(help="Show what this reader may read, such as user.anna.")
 ]
+Asker = Annotated[
+    str | None, typer.Option(help="Whom the question means by I, by name; default: the reader.")
+]
 Readers = Annotated[
     list[str] | None,
     typer.Option(

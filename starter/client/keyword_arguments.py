@@ -37,6 +37,7 @@ class SearchArguments(TypedDict, total=False):
     excluded: Collection[str]
     repeats: bool
     reader: str | None
+    asker: str | None
 
 
 class AutoArguments(TypedDict, total=False):
@@ -47,6 +48,7 @@ class AutoArguments(TypedDict, total=False):
     min_score: float | None
     notes: bool
     reader: str | None
+    asker: str | None
 
 
 class EntryArguments(TypedDict, total=False):

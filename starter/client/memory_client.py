@@ -263,7 +263,7 @@ class MemoryClient(ChecksTexts):
             asked_at: When it was sent, by the sender's clock; aware. Now by default.
             is_preview: Whether somebody only looks at what would be put there, so that it is neither logged nor counted.
             **selection: What differs from the agent's settings, as in
-                `mnestic.memory.retrieval.selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`.
+                `mnestic.memory.retrieval.selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`, `asker`.
 
         Raises:
             InvalidInputError: message, channel or a field is invalid.

@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 import typer
 
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
-from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Asker, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
@@ -22,6 +22,7 @@ def context(
     ] = None,
     as_json: AsJson = False,
     reader: Reader = None,
+    asker: Asker = None,
 ) -> None:
     """Show the context for a question, as a prompt gets it, and what was left out and why."""
     tiers: list[TierName] = [parse_as(TierName, name, what="--tier") for name in tier or TIERS]
@@ -29,7 +30,7 @@ def context(
     async def work() -> None:
         async with open_agent_memory(agent, reader=reader) as memory:
             context_block = await memory.context_for_query(
-                query, max_tokens=max_tokens, tiers=tiers
+                query, max_tokens=max_tokens, tiers=tiers, asker=asker
             )
         if as_json:
             print_json(context_block.model_dump(mode="json"))

@@ -8,7 +8,7 @@ import typer
 
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.memory.timestamps import Timestamp
-from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Asker, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, PageLimit, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
@@ -56,6 +56,7 @@ def search(
     ] = False,
     as_json: AsJson = False,
     reader: Reader = None,
+    asker: Asker = None,
 ) -> None:
     """Search an agent's memory; without a relevant entry there are no results."""
     arguments: dict[str, Any] = {
@@ -73,6 +74,7 @@ def search(
         "since": parse_as(Timestamp, since, what="--since"),
         "until": parse_as(Timestamp, until, what="--until"),
         "rerank": rerank,
+        "asker": asker,
         "as_of": parse_as(Timestamp, as_of, what="--as-of"),
     }
     policy = _policy(preset)

@@ -6,7 +6,7 @@ import typer
 
 from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.starter.cli.ids import resolve_entry_id
-from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Asker, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, PageLimit, out, print_json, run
 
 
@@ -22,13 +22,16 @@ def why(
     ] = None,
     as_json: AsJson = False,
     reader: Reader = None,
+    asker: Asker = None,
 ) -> None:
     """Show why a search does not return an entry: the stage that leaves it out, and by how much."""
 
     async def work() -> None:
         async with open_agent_memory(agent, reader=reader) as memory:
             entry_id = await resolve_entry_id(memory, expect)
-            trace = await memory.why(query, expect=entry_id, limit=limit, min_score=min_score)
+            trace = await memory.why(
+                query, expect=entry_id, limit=limit, min_score=min_score, asker=asker
+            )
         if as_json:
             print_json(trace.model_dump(mode="json"))
         else:

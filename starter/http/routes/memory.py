@@ -23,7 +23,7 @@ from mnestic.memory.validation import refused
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
-from mnestic.starter.http.routes.retrieval import Question
+from mnestic.starter.http.routes.retrieval import Asker, Question
 from mnestic.starter.http.values import RequestBody, Timestamp
 
 router = APIRouter(tags=["memory"])
@@ -104,15 +104,16 @@ async def list_categories(call: ReadCall) -> Categories:
 
 
 @router.get("/context")
-async def context(
+async def context(  # noqa: PLR0917 - its parameters are those of the query
     call: ReadCall,
     text: Question,
     max_tokens: Annotated[
         int, Query(ge=0, le=MOST_TOKENS, description="The limit of the whole block")
     ] = 2000,
+    asker: Asker = None,
 ) -> Context:
     """What memory has about a question, as one block for a prompt, and what was left out."""
-    return await call.memory.context_for_query(text, max_tokens=max_tokens)
+    return await call.memory.context_for_query(text, max_tokens=max_tokens, asker=asker)
 
 
 @router.get("/api/memory/settings")

@@ -26,6 +26,14 @@ Question = Annotated[
     ),
 ]
 Limit = Annotated[int, Query(ge=1, le=MOST_RESULTS, description="The maximum number of results")]
+Asker = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        description="Whom the question means by *I*, by name; by default the reader",
+        examples=["Mara"],
+    ),
+]
 MinScore = Annotated[
     float | None, Query(ge=0, le=1, description="Leave out results below this score")
 ]
@@ -70,6 +78,7 @@ async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the 
     until: Timestamp | None = None,
     as_of: Timestamp | None = None,
     rerank: Rerank | None = None,
+    asker: Asker = None,
 ) -> Retrieval:
     """Searches memory: the best results first, and none if nothing is relevant."""
     arguments: SearchArguments = {
@@ -86,6 +95,7 @@ async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the 
         "until": until,
         "as_of": as_of,
         "rerank": rerank,
+        "asker": asker,
     }
     return await call.retrieve(text, arguments)
 
@@ -97,9 +107,12 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
     mode: Mode = "hybrid",
     limit: Limit = 10,
     min_score: MinScore = None,
+    asker: Asker = None,
 ) -> SearchOut:
     """Searches memory as `/retrieve` does, with the first 200 characters of each result."""
-    found = await call.retrieve(text, {"mode": mode, "limit": limit, "min_score": min_score})
+    found = await call.retrieve(
+        text, {"mode": mode, "limit": limit, "min_score": min_score, "asker": asker}
+    )
     hits = (
         SearchHit(
             id=one.entry.id,
@@ -125,6 +138,9 @@ async def why(  # noqa: PLR0917 - its parameters are those of the query
     mode: Mode = "hybrid",
     limit: Limit = 10,
     min_score: MinScore = None,
+    asker: Asker = None,
 ) -> SearchTrace:
     """Says at which stage a search leaves out an entry that is expected, and by how much."""
-    return await call.memory.why(text, expect=expect, mode=mode, limit=limit, min_score=min_score)
+    return await call.memory.why(
+        text, expect=expect, mode=mode, limit=limit, min_score=min_score, asker=asker
+    )

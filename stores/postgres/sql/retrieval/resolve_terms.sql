@@ -132,6 +132,14 @@ SELECT now() AS now,
                  AND valid_to > now())) AS ends_at,
        (SELECT jsonb_object_agg(name, value) FROM mnestic.setting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS settings,
+       -- Who speaks, of the last 200 entries.
+       CASE WHEN CAST(%(is_own)s AS boolean) THEN ARRAY(
+            SELECT DISTINCT speaker
+              FROM (SELECT entry_type, speaker FROM mnestic.entry
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                     ORDER BY number DESC LIMIT 200) AS latest
+             WHERE entry_type = 'interaction'
+               AND lower(speaker) NOT IN ('assistant', 'system', 'tool', lower(%(agent_id)s))) END AS speakers,
        EXISTS (SELECT FROM mnestic.archived_entry
                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS has_archive,
        c.entries - COALESCE(h.entries, 0) AS entries, c.lexemes - COALESCE(h.lexemes, 0) AS lexemes, c.languages, c.active_model,
