@@ -7,13 +7,12 @@ is twice as fast.
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numkong
 import numpy as np
 from numpy.typing import NDArray
 
@@ -65,7 +64,7 @@ class TokenVectorEmbedder:
         first = np.cumsum([0, *map(len, texts[:-1])]) // _STORED.itemsize
         starts, word_of, vectors = _words(tokens, first)
         # Numkong, as BLAS wakes and awaits its threads for a product of this size.
-        cosines = np.asarray(numkong.cdist(vectors, _embed(words), "dot"), dtype=np.float32)
+        cosines = np.asarray(_model().cdist(vectors, _embed(words), "dot"), dtype=np.float32)
         return np.maximum.reduceat(cosines[word_of], np.searchsorted(starts, first), axis=0).T
 
     def embed_foreign(
@@ -91,13 +90,14 @@ def token_vectors(texts: Sequence[str]) -> list[np.ndarray[Any, np.dtype[np.floa
 class _Model(NamedTuple):
     """A tokenizer, and what is known of its tokens, in their order.
 
-    `matrix` has a vector for each, `codes` a random number, and `begins` whether a word begins with it.
+    `matrix` has a vector for each, `codes` a random number, and `begins` whether a word begins with it. `cdist` compares vectors.
     """
 
     tokenizer: Any
     matrix: NDArray[np.float32]
     codes: NDArray[np.uint64]
     begins: NDArray[np.bool_]
+    cdist: Callable[..., Any]
 
 
 def _model() -> _Model:
@@ -113,7 +113,8 @@ def _loaded() -> _Model:
     The files are read without WordLlama's own code: that imports an HTTP client, which takes three times as long, and
     configures the logging of the whole process.
     """
-    from safetensors.numpy import load_file  # noqa: PLC0415 - only who embeds needs them
+    from numkong import cdist  # noqa: PLC0415 - only who embeds needs them
+    from safetensors.numpy import load_file  # noqa: PLC0415 - likewise
     from tokenizers import Tokenizer  # noqa: PLC0415 - likewise
 
     spec = find_spec("wordllama")
@@ -131,6 +132,7 @@ def _loaded() -> _Model:
         matrix,
         codes=np.random.default_rng(seed=0).integers(2**64, size=len(matrix), dtype=np.uint64),
         begins=np.array([token.startswith(_SPACE) for token in tokens]),
+        cdist=cdist,
     )
 
 

@@ -1,5 +1,7 @@
 """`mnestic mcp`: serve an agent's memory to a client of the Model Context Protocol."""
 
+import asyncio
+from contextlib import AsyncExitStack
 from typing import Annotated, Literal
 
 import typer
@@ -29,11 +31,15 @@ def mcp(
     configure_logs(command_settings())
 
     async def serve() -> None:
-        async with await connect_client() as client:
-            scope = ToolScope(client=client, agent_id=agent, reader=reader)
+        connecting, scopes = asyncio.Lock(), list[ToolScope]()
+        async with AsyncExitStack() as stack:
 
             async def scope_of(*_: object) -> ToolScope:
-                return scope
+                async with connecting:  # at the first call, so that the handshake waits for nothing
+                    if not scopes:
+                        client = await stack.enter_async_context(await connect_client())
+                        scopes.append(ToolScope(client=client, agent_id=agent, reader=reader))
+                return scopes[0]
 
             await build_server(scope_of, profile=profile).run_stdio_async()
 

@@ -5,7 +5,7 @@ about two entities. So what these tools write is found by every other way in, an
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from mcp.server.mcpserver.tools import Tool
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,11 +15,13 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import predicate_of
-from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.mcp.memory_tools import ADDS, READS, REPLACES, Call
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_scope import CHANNEL, ScopeOf, tool
 from mnestic.starter.pagination import list_all
+
+if TYPE_CHECKING:  # a second, which a server that was not called need not wait for
+    from mnestic.starter.client.memory_client import MemoryClient
 
 _TYPE = "is_a"
 _UNKNOWN_TYPE = "unknown"
@@ -283,7 +285,7 @@ def graph_of(facts: Iterable[Fact], entries: Iterable[Entry]) -> EntityGraph:
     return EntityGraph(entities=entities, relations=relations)
 
 
-async def _open(memory: MemoryClient, names: Sequence[str]) -> EntityGraph:
+async def _open(memory: "MemoryClient", names: Sequence[str]) -> EntityGraph:
     """The entities of names, and the relations that both ends of are among them, as the reference server does it."""
     wanted = {name_key(name): name for name in names}
     facts: list[Fact] = []
@@ -297,7 +299,7 @@ async def _open(memory: MemoryClient, names: Sequence[str]) -> EntityGraph:
     return EntityGraph(entities=entities, relations=relations)
 
 
-async def _observe(memory: MemoryClient, name: str, contents: Sequence[str]) -> list[str]:
+async def _observe(memory: "MemoryClient", name: str, contents: Sequence[str]) -> list[str]:
     """Adds what is new about an entity; returns it."""
     known = {entry.content.strip() for entry in await _observations_of(memory, name)}
     new = [text for text in dict.fromkeys(text.strip() for text in contents) if text not in known]
@@ -306,11 +308,11 @@ async def _observe(memory: MemoryClient, name: str, contents: Sequence[str]) -> 
     return new
 
 
-async def _observations_of(memory: MemoryClient, name: str) -> tuple[Entry, ...]:
+async def _observations_of(memory: "MemoryClient", name: str) -> tuple[Entry, ...]:
     return await list_all(memory.entries.list, EntryQuery(subject=name))
 
 
-async def _is_known(memory: MemoryClient, name: str) -> bool:
+async def _is_known(memory: "MemoryClient", name: str) -> bool:
     facts, _ = await memory.facts.list(subject=name, limit=1)
     if facts:
         return True
@@ -318,7 +320,7 @@ async def _is_known(memory: MemoryClient, name: str) -> bool:
     return bool(entries)
 
 
-async def _find_fact(memory: MemoryClient, relation: Relation, *, predicate: str) -> Fact | None:
+async def _find_fact(memory: "MemoryClient", relation: Relation, *, predicate: str) -> Fact | None:
     facts = await list_all(memory.facts.list, subject=relation.source, predicate=predicate)
     key = name_key(relation.target)
     return next((fact for fact in facts if name_key(fact.object) == key), None)

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from mnestic.memory.jobs.waits import RESUMED, ResumeRequest
 from mnestic.starter.jobs.plans import parse_plan
-from mnestic.starter.jobs.resumes import request_id_of
 from mnestic.starter.mcp.memory_tools import READS, Call
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import ResumedJob, StartedJob, WaitingJob, WaitingJobPage
@@ -106,6 +105,8 @@ class JobTools:
         ] = None,
     ) -> ResumedJob:
         """Answers a waiting job, which then verifies its memory and continues; the same request counts once."""
+        from mnestic.starter.jobs.resumes import request_id_of  # noqa: PLC0415 - it imports Temporal
+
         scope = await self._scope_of(ctx.request_context, "jobs")
         await scope.describe_job(job_id)
         request = ResumeRequest(

@@ -3,9 +3,13 @@
 Their addresses name the agent, since what a client caches of one agent must not answer for another.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from mcp.server import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.mcpserver import MCPServer
+from mcp_types import ListResourcesResult, Resource
 from pydantic_core import to_json
 
 from mnestic.memory.access.api_keys import Action
@@ -26,14 +30,36 @@ class MemoryResources:
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Registers the resources."""
-        for uri, name, read in (
+        for uri, name, read in self._templates:
+            server.resource(uri, name=name, description=read.__doc__, mime_type=_JSON)(read)
+
+    async def list_resources(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Middleware: answers `resources/list`, and hands on all else."""
+        return await (self._list(ctx) if ctx.method == "resources/list" else call_next(ctx))
+
+    @resource
+    async def _list(self, ctx: ServerRequestContext[Any, Any]) -> ListResourcesResult:
+        """The resources of the call's agent whose addresses name nothing else."""
+        scope = await self._scope_of(ctx, "read")
+        listed = [
+            Resource(uri=uri, name=name, description=read.__doc__, mime_type=_JSON)
+            for template, name, read in self._templates
+            if "{" not in (uri := template.replace("{agent_id}", scope.agent_id))
+            and not (scope.reader and read == self.jobs)
+        ]
+        return ListResourcesResult(resources=listed)
+
+    @property
+    def _templates(self) -> tuple[tuple[str, str, Callable[..., Awaitable[str]]], ...]:
+        return (
             ("mnestic://{agent_id}/categories", "categories", self.categories),
             ("mnestic://{agent_id}/facts", "facts", self.facts),
             ("mnestic://{agent_id}/facts/{subject}", "facts of a subject", self.facts_about),
             ("mnestic://{agent_id}/jobs", "jobs", self.jobs),
             ("mnestic://{agent_id}/jobs/{job_id}", "job", self.job),
-        ):
-            server.resource(uri, name=name, description=read.__doc__, mime_type=_JSON)(read)
+        )
 
     @resource
     async def categories(self, agent_id: str, ctx: Call) -> str:

@@ -37,6 +37,7 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         if profile == "memory"
         else (EntityTools(scope_of),)
     )
+    resources = MemoryResources(scope_of)
     server: MCPServer[Any] = MCPServer(
         "mnestic",
         title="Mnestic",
@@ -46,7 +47,8 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         log_level="WARNING",
         subscriptions=False,  # what it lists never changes, and a stream would take a place for nothing
         tools=[tool for part in parts for tool in part.tools()],
+        middleware=[resources.list_resources],
         extensions=[JobTasks(scope_of)] if profile == "memory" else [],
     )
-    MemoryResources(scope_of).add_to(server)
+    resources.add_to(server)
     return server

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
@@ -15,8 +15,10 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError, RefusedError
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
-from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.client.mnestic_client import MnesticClient
+
+if TYPE_CHECKING:  # a second, which a server that was not called need not wait for
+    from mnestic.starter.client.memory_client import MemoryClient
+    from mnestic.starter.client.mnestic_client import MnesticClient
 
 CHANNEL = "mcp"
 Params = ParamSpec("Params")
@@ -24,10 +26,10 @@ Result = TypeVar("Result")
 
 
 ReadJob = Callable[[str], Awaitable[JobDescription]]
-Search = Callable[[MemoryClient, str, SearchArguments], Awaitable[Retrieval]]
+Search = Callable[["MemoryClient", str, SearchArguments], Awaitable[Retrieval]]
 
 
-async def _search(memory: MemoryClient, text: str, arguments: SearchArguments) -> Retrieval:
+async def _search(memory: "MemoryClient", text: str, arguments: SearchArguments) -> Retrieval:
     return await memory.retrieve(text, **arguments)
 
 
@@ -38,7 +40,7 @@ class ToolScope:
     The transport may count searches, and read jobs in a way that notes what a key does not allow in the audit log.
     """
 
-    client: MnesticClient
+    client: "MnesticClient"
     agent_id: str
     actor: str = "client"  # for the audit log
     search: Search = _search
@@ -46,7 +48,7 @@ class ToolScope:
     reader: str | None = None
 
     @property
-    def memory(self) -> MemoryClient:
+    def memory(self) -> "MemoryClient":
         """The agent's memory."""
         return self.client.memory(self.agent_id, actor=self.actor, reader=self.reader)
 

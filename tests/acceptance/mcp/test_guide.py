@@ -40,8 +40,8 @@ def guide(root: Path) -> Callable[[str, int], str]:
 @pytest.fixture(scope="module")
 def connections(up: Up, guide: Callable[[str, int], str], mnestic: str) -> dict[str, Connect]:
     """Connects by the settings of each transport, with the key of the command that the guide shows."""
-    stdio, http = (json.loads(guide("json", place))["mcpServers"]["memory"] for place in (1, 2))
-    _, *words = shlex.split(guide("sh", 1))
+    stdio, http = (json.loads(guide("json", place))["mcpServers"]["memory"] for place in (1, 3))
+    _, *words = shlex.split(guide("sh", 2))
     key = next(word for word in up.command(*words, "--json").out.replace('"', " ").split() if word.startswith("mnk."))  # fmt: skip
     assert Path(mnestic).name == stdio["command"]
 
@@ -63,6 +63,20 @@ def connections(up: Up, guide: Callable[[str, int], str], mnestic: str) -> dict[
     return {"stdio": over_stdio, "http": over_http}
 
 
+def test_the_settings_of_each_client_name_the_same_server(
+    guide: Callable[[str, int], str],
+) -> None:
+    local, code, remote = (json.loads(guide("json", place)) for place in (1, 2, 3))
+    server, http = local["mcpServers"]["memory"], remote["mcpServers"]["memory"]
+    add, add_http = (shlex.split(guide("sh", place)) for place in (1, 3))
+
+    assert code["servers"]["memory"] == {"type": "stdio", **server}
+    of_claude = ["claude", "mcp", "add", "--transport"]
+    assert add == [*of_claude, "stdio", "memory", "--", server["command"], *server["args"]]
+    header = [f"{name}: {value}" for name, value in http["headers"].items()]
+    assert add_http == [*of_claude, http["type"], "memory", http["url"], "--header", *header]
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_a_client_remembers_and_recalls(
@@ -73,11 +87,13 @@ async def test_a_client_remembers_and_recalls(
         await client.call_tool("remember", {"text": text})
         recalled = await client.call_tool("recall", {"question": f"Where is {transport} key?"})
         templates = await client.list_resource_templates()
+        resources = (await client.list_resources()).resources
         facts = await client.read_resource("mnestic://ada/facts")
 
     assert recalled.structured_content is not None
     assert text in [memory["text"] for memory in recalled.structured_content["memories"]]
     assert len(templates.resource_templates) == 5
+    assert "mnestic://ada/facts" in {str(one.uri) for one in resources}
     assert '"facts"' in str(facts.contents)
 
 
@@ -86,7 +102,7 @@ async def test_a_job_that_waits_is_resumed_through_its_task_over_both_transports
 ) -> None:
     results = {}
     for transport, number in (("stdio", "4711"), ("http", "4712")):
-        update = json.loads(guide("json", 3).replace("4711", number))
+        update = json.loads(guide("json", 4).replace("4711", number))
         task_id = update["taskId"]
         async with connections[transport](extensions=[TaskExtension()]) as client:
             await started(client, plan=PLAN, session_id=task_id, job_id=task_id)

@@ -1,8 +1,10 @@
 """What commands import: only what they use, so that each begins at once."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +90,22 @@ def test_to_load_all_commands_loads_no_engine() -> None:
     loaded = set(done.stdout.split())
     assert "mnestic.starter.cli.knowledge.world" in loaded
     assert packages(loaded) & ENGINES == set()
+
+
+def test_an_mcp_server_answers_before_it_loads_what_reaches_memory(tmp_path: Path) -> None:
+    client = {"name": "test", "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "mcp", "--agent", "ada"],
+        input=json.dumps(request) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "MNESTIC_DATA_DIR": str(tmp_path)},
+    )
+
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "mnestic"
+    assert ENGINES.isdisjoint(set(done.stderr.split()) - {"yaml"})

@@ -29,6 +29,21 @@ async def test_the_default_profile_says_what_each_tool_does(
         assert tool.input_schema["additionalProperties"] is False
 
 
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_the_resources_of_the_agent_are_listed_and_can_be_read(
+    connect: Connect, agent: str, mode: str
+) -> None:
+    async with connect(agent, mode=mode) as mcp:
+        listed = (await mcp.list_resources()).resources
+        texts = [str(await mcp.read_resource(one.uri)) for one in listed]
+
+    names = ["categories", "facts", "jobs"]
+    assert [(str(one.uri), one.name) for one in listed] == [
+        (f"mnestic://{agent}/{name}", name) for name in names
+    ]
+    assert all(f'"{name}"' in text for name, text in zip(names, texts, strict=True))
+
+
 @pytest.mark.parametrize(
     ("uri", "says"),
     [
