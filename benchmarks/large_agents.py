@@ -40,7 +40,10 @@ _CHANGED: dict[str, dict[str, str]] = {
         + " ELSE t.term END",
         "entry_number": _NUMBER.format("entry_number"),
     },
-    "posting": {"entry_number": _NUMBER.format("entry_number")},
+    "posting": {
+        "first_number": _NUMBER.format("first_number"),
+        "postings": "ARRAY(SELECT one + ((n * 100000000) << 28) FROM unnest(t.postings) AS one)",
+    },
     "embedding": {"entry_number": _NUMBER.format("entry_number")},
     "claim": {
         "id": _ID.format("t.id"),
@@ -57,7 +60,7 @@ _CHANGED: dict[str, dict[str, str]] = {
         "superseded_by": _ID.format("t.superseded_by"),
     },
 }
-_COUNTS = ("count_lexemes", "count_corpus", "count_vectors", "copy_revision", "skip_numbers")
+_COUNTS = ("count_corpus", "count_vectors", "copy_revision", "skip_numbers")
 
 
 async def multiply(

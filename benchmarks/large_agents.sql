@@ -11,12 +11,6 @@ INSERT INTO mnestic.{table} (tenant_id, agent_id, {columns}) OVERRIDING SYSTEM V
 SELECT %(to)s, t.agent_id, {selected} FROM mnestic.{table} AS t CROSS JOIN generate_series(CAST(0 AS bigint), %(copies)s - 1) AS n
  WHERE t.tenant_id = %(of)s AND t.agent_id = %(agent)s
 
--- name: count_lexemes
--- How many entries have each word.
-INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
-SELECT %(to)s, agent_id, lexeme, entries * %(copies)s FROM mnestic.lexeme
- WHERE tenant_id = %(of)s AND agent_id = %(agent)s
-
 -- name: count_corpus
 -- How many entries and words the copies have.
 INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)

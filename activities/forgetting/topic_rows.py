@@ -33,9 +33,9 @@ ENTRIES = frozenset({"entry", "archived_entry"})
 _TAKING = frozenset({*ENTRIES, "resource", "claim"})  # others with them, where they go
 _ALSO = MappingProxyType(
     {
-        "entry": ("archived_entry", "entry_term", "posting", "lexeme"),
+        "entry": ("archived_entry", "entry_term", "posting"),
         "resource": ("ingest_state",),
-        "document": ("entry", "entry_term", "posting", "lexeme", "embedding"),
+        "document": ("entry", "entry_term", "posting", "embedding"),
     }
 )  # changes with them, uncounted
 TRACES = ("memory_event", "audit_log")

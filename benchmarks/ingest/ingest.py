@@ -35,7 +35,7 @@ _SEED = 11
 _AT_ONCE = 500  # messages stored in one transaction
 _WARM_UP = 10
 _TABLES = (
-    *("resource", "ingest_state", "entry", "entry_term", "posting", "lexeme", "corpus"),
+    *("resource", "ingest_state", "entry", "entry_term", "posting", "corpus"),
     *("embedding", "embedding_model", "claim", "fact", "memory_event", "audit_log"),
 )
 _SIZES = """

@@ -5,7 +5,7 @@ SELECT number, source_id, lexemes FROM mnestic.entry
 
 -- name: list_postings
 -- The words of each entry, and how often it has each.
-SELECT lexeme, entry_number, frequency FROM mnestic.posting
+SELECT lexeme, entry_number, frequency FROM mnestic.posting CROSS JOIN LATERAL mnestic.unpack_postings(postings)
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
 
 -- name: list_vectors

@@ -18,7 +18,6 @@ _STATEMENTS = read_statements(Path(__file__).with_suffix(".sql"))
 _JOINS: Mapping[str, str] = {
     "entry": "JOIN crowd_entry AS c USING (number)",
     "entry_term": "JOIN crowd_entry AS c ON c.number = t.entry_number",
-    "posting": "JOIN crowd_entry AS c ON c.number = t.entry_number",
     "embedding": "JOIN crowd_entry AS c ON c.number = t.entry_number",
     "claim": "JOIN crowd_session AS c ON c.session_id = t.source ->> 'session_id'",
     # A fact goes with the session of its first claim, or with every agent where a person decided it.
@@ -28,7 +27,7 @@ _JOINS: Mapping[str, str] = {
     LEFT JOIN crowd_session AS c ON c.session_id = o.source ->> 'session_id'
     """,
 }
-_COUNTS = ("count_lexemes", "count_corpus", "count_vectors")
+_COUNTS = ("post_words", "count_corpus", "count_vectors")
 
 
 async def crowd(

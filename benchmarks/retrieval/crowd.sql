@@ -31,11 +31,16 @@ SELECT t.tenant_id, a.agent_id, {selected}
  WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s
    AND (c.place IS NULL OR c.place %% a.share = a.turn %% a.share)
 
--- name: count_lexemes
--- How many entries have each word.
-INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
-SELECT tenant_id, agent_id, lexeme, count(*) FROM mnestic.posting
- WHERE tenant_id = %(tenant)s AND agent_id = ANY(%(agents)s) GROUP BY 1, 2, 3
+-- name: post_words
+-- The words of the copies, in lists of 64 as full text search has them.
+INSERT INTO mnestic.posting (tenant_id, agent_id, lexeme, audience, first_number, postings)
+SELECT tenant_id, agent_id, lexeme, audience, min(posting) >> 28, array_agg(posting ORDER BY posting)
+  FROM (SELECT t.tenant_id, a.agent_id, t.lexeme, t.audience, posting,
+               (row_number() OVER (PARTITION BY a.agent_id, t.lexeme, t.audience ORDER BY posting) - 1) / 64 AS list
+          FROM mnestic.posting AS t CROSS JOIN unnest(t.postings) AS posting JOIN crowd_entry AS c ON c.number = posting >> 28
+         CROSS JOIN unnest(%(agents)s::text[], %(shares)s::integer[]) WITH ORDINALITY AS a (agent_id, share, turn)
+         WHERE t.tenant_id = %(tenant)s AND t.agent_id = %(agent)s AND c.place %% a.share = a.turn %% a.share) AS copied
+ GROUP BY tenant_id, agent_id, lexeme, audience, list
 
 -- name: count_corpus
 -- How many entries and words each agent has.

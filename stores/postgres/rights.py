@@ -49,7 +49,6 @@ _TABLES = {
     "job_read": "SELECT INSERT UPDATE DELETE",
     "job_wait": "SELECT INSERT UPDATE",
     "lease": "SELECT INSERT UPDATE DELETE",
-    "lexeme": "SELECT INSERT UPDATE DELETE",
     "llm_usage": "SELECT INSERT",
     "long_term_record": "SELECT INSERT UPDATE DELETE",
     "maintenance_run": "SELECT INSERT",
@@ -59,7 +58,7 @@ _TABLES = {
     "namespace_grant": "SELECT INSERT UPDATE DELETE",
     "operation": "SELECT INSERT",
     "plan": "SELECT INSERT DELETE",
-    "posting": "SELECT INSERT DELETE",
+    "posting": "SELECT INSERT UPDATE DELETE",
     "predicate": "SELECT INSERT UPDATE",
     "reader_default": "SELECT INSERT UPDATE DELETE",
     "reader_set": "SELECT INSERT UPDATE DELETE",
@@ -92,6 +91,7 @@ _FUNCTIONS = {
     "cut_messages": APPLICATION,
     "delete_orphans": APPLICATION,
     "duplicate_key": _PUBLIC,
+    "enter_words": _PUBLIC,
     "fact_of_wait": _PUBLIC,
     "forget_claims": APPLICATION,
     "forget_messages": APPLICATION,
@@ -99,8 +99,10 @@ _FUNCTIONS = {
     "hidden_entries": _PUBLIC,
     "is_reader": _PUBLIC,
     "is_wait_met": _PUBLIC,
+    "list_words": _PUBLIC,
     "nearest_vectors": _PUBLIC,
     "own_audience": _PUBLIC,
+    "pack_posting": _PUBLIC,
     "pending_agents": _PUBLIC,
     "reader_patterns": _PUBLIC,
     "redact_audit": APPLICATION,
@@ -108,9 +110,11 @@ _FUNCTIONS = {
     "redact_snapshot": APPLICATION,
     "refuse_update": _PUBLIC,
     "register_tenant": _PUBLIC,
-    "row_bytes": _PUBLIC,
+    "remove_words": _PUBLIC,
     "renew_statistics": APPLICATION,
     "replace_claims": APPLICATION,
+    "row_bytes": _PUBLIC,
+    "unpack_postings": _PUBLIC,
     "waiting_agents": _PUBLIC,
     "words_apart": _PUBLIC,
     "words_of": _PUBLIC,
@@ -143,7 +147,7 @@ SELECT tenant_id, agent_id, namespace, key, version, value, created_at, updated_
 _FOR_AUDIENCES = frozenset(
     {
         *("archived_entry", "claim", "embedding", "entry", "entry_term", "episode", "fact"),
-        *("graph_edge", "ingest_state", "lexeme", "posting", "resource"),
+        *("graph_edge", "ingest_state", "posting", "resource"),
     }
 )
 _FOR_NO_READER = frozenset(

@@ -15,7 +15,7 @@ SELECT table_name FROM information_schema.columns
  WHERE table_schema = 'mnestic' AND column_name = 'tenant_id'
 """
 LEFT_OUT = [
-    *("number", "context", "entry_number", "complete_to"),  # numbers
+    *("number", "context", "entry_number", "complete_to", "first_number", "postings"),  # numbers
     *("created_at", "updated_at", "recorded_at", "switched_at"),
 ]
 NO_KNOWLEDGE = {"audit_log", "agent_revision", "operation", "llm_usage", "memory_event"}

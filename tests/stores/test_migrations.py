@@ -272,10 +272,8 @@ async def test_what_0_2_0_stored_is_in_the_indexes_of_today(
     assert mended == 0
     with psycopg.connect(empty_url) as owner:
         features = owner.execute("SELECT features FROM mnestic.entry WHERE id = 'e4'").fetchall()
-        held = owner.execute("SELECT lexeme, entries FROM mnestic.lexeme WHERE entries > 0")
-        lexemes = sorted(held.fetchall())
-        posted = owner.execute("SELECT lexeme, count(*) FROM mnestic.posting GROUP BY 1")
-        assert lexemes == sorted(posted.fetchall())
+        posted = owner.execute("SELECT lexeme, cardinality(postings) FROM mnestic.posting")
+        lexemes = posted.fetchall()
         open_tables = owner.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'mnestic'::regnamespace "
             "AND relrowsecurity AND NOT relforcerowsecurity"

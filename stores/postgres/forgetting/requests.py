@@ -24,7 +24,6 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _BEGIN, _FIND = read_query("requests.begin"), read_query("requests.find")
 _LOCK_COUNTS, _COUNT = read_query("requests.lock_counts"), read_query("requests.count")
 _LIST_UNFINISHED, _FINISH = read_query("requests.list_unfinished"), read_query("requests.finish")
-_DROP_WORDS = read_query("requests.drop_words")
 _RENEW_STATISTICS = read_query("requests.renew_statistics")
 _LANGUAGES, _STEMS = read_query("requests.languages"), read_query("requests.stems")
 _READERS_OF, _CONTENTS_OF = read_query("requests.readers_of"), read_query("requests.contents_of")
@@ -73,7 +72,6 @@ class PostgresForgettingStore:
         found = await self.find(forgetting_id)
         if found is None:
             raise NotFoundError(what="forgetting", name=forgetting_id)
-        await self._unit.write(_DROP_WORDS)
         if found.topic is not None:
             await self._unit.write(_FINISH, ids=await self._same(found.topic))
             self._unit.wrote("topic.forgotten", forgetting_id)

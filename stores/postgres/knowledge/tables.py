@@ -310,26 +310,18 @@ class SupersessionRow(Table, table=True):
 
 
 class PostingRow(AudienceTable, table=True):
-    """The frequency of a lexeme in an entry, and the length of the entry."""
+    """A list of the entries that have a lexeme, from that of `first_number` up to the next list, of one audience.
+
+    Each posting is the number of an entry, the frequency of the lexeme in it, and its length: `mnestic.unpack_postings` reads them.
+    """
 
     __tablename__ = "posting"
 
     agent_id: str = words(key=True)
     lexeme: str = words(key=True)
-    entry_number: int = Field(primary_key=True, sa_type=BigInteger)
-    frequency: int = Field(sa_type=SmallInteger)
-    length: int
-
-
-class LexemeRow(AudienceTable, table=True):
-    """The number of an agent's entries that contain a lexeme, of each audience."""
-
-    __tablename__ = "lexeme"
-
-    agent_id: str = words(key=True)
-    lexeme: str = words(key=True)
     audience: int = audience_column(key=True)
-    entries: int = Field(sa_type=BigInteger)
+    first_number: int = Field(primary_key=True, sa_type=BigInteger)
+    postings: list[int] = Field(sa_column=Column(ARRAY(BigInteger), nullable=False))
 
 
 class CorpusRow(Table, table=True):

@@ -23,7 +23,7 @@ from tests.activities.maintenance.period_samples import NIGHT, Build, Names
 
 NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
 _TABLES = (
-    *("entry", "entry_term", "posting", "lexeme", "embedding"),
+    *("entry", "entry_term", "posting", "embedding"),
     *("fact", "graph_edge", "claim", "category", "archived_entry"),
 )
 

@@ -34,7 +34,7 @@ WORDLESS = {
         "embedding_model",
         "entry_term",
     ),
-    *("forgetting", "graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting"),
+    *("forgetting", "graph_edge", "llm_usage", "maintenance_run", "posting"),
     *("event_count", "namespace_grant", "reader_default", "reader_set", "subscription"),
     *("supersession", "tenant"),
 }

@@ -180,7 +180,7 @@ async def test_many_entries_change_at_once_and_what_is_not_there_is_named(
     begin: Begin, owner: Owner, settings: Settings, check_indexes: Callable[[], None]
 ) -> None:
     def postings() -> list[TupleRow]:
-        query = "SELECT ctid, entry_number FROM mnestic.posting WHERE tenant_id = %s ORDER BY 1"
+        query = "SELECT ctid, postings FROM mnestic.posting WHERE tenant_id = %s ORDER BY 1"
         return owner.execute(query, [settings.tenant_id]).fetchall()
 
     async with begin() as transaction:

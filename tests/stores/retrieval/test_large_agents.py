@@ -21,7 +21,7 @@ OWN, TIMES = 1000, 20
 TABLES = {
     "entry": "number",
     "entry_term": "entry_number",
-    "posting": "entry_number",
+    "posting": "first_number",
     "embedding": "entry_number",
     "claim": "id",
     "fact": "id",

@@ -23,7 +23,7 @@ from tests.stores.plan_samples import keep, parts_of, plans_of, statements_of, s
 OWN, OTHERS = 1000, 25
 AGENT = "agent-7"
 LARGE = {
-    *("entry", "entry_term", "posting", "lexeme", "embedding", "resource", "claim", "fact"),
+    *("entry", "entry_term", "posting", "embedding", "resource", "claim", "fact"),
     "supersession",
 }
 STATEMENTS = (

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("worker")
 # What learning from messages writes, beside its own audit rows.
 LEARNED = frozenset(
     """
-    agent_revision category claim corpus embedding embedding_model entry entry_term fact graph_edge ingest_state lexeme memory_event posting
+    agent_revision category claim corpus embedding embedding_model entry entry_term fact graph_edge ingest_state memory_event posting
     """.split()  # noqa: SIM905
 )
 

@@ -24,20 +24,6 @@ UPDATE mnestic.forgetting
    SET purged = %(purged)s
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = %(id)s
 
--- name: drop_words
--- Removes lexemes that are in no entry, nor in a document of a collection. They are locked in the order in which writers take them, so that nobody waits for
--- somebody who waits.
-WITH unused AS MATERIALIZED (
-    SELECT agent_id, lexeme, audience
-      FROM mnestic.lexeme
-     WHERE tenant_id = %(tenant_id)s AND (agent_id = %(agent_id)s OR starts_with(agent_id, %(agent_id)s || '/')) AND entries <= 0
-     ORDER BY agent_id, lexeme, audience
-       FOR UPDATE
-)
-DELETE FROM mnestic.lexeme AS l
- USING unused AS u
- WHERE l.tenant_id = %(tenant_id)s AND l.agent_id = u.agent_id AND l.lexeme = u.lexeme AND l.audience = u.audience AND l.entries <= 0
-
 -- name: list_unfinished
 -- Reads the topics of the forgettings that go on.
 SELECT id, topic

@@ -1,8 +1,8 @@
 -- Adds entries with all that finds them: words, names and, where `vectors` holds them, their vectors.
 -- Returns those that are new. An entry whose id is there already is passed over. One of a message is for its readers.
 --
--- Every writer of an agent's indexes locks its row of `corpus` first, then lexemes in their order, then
--- `embedding_model`, so that nobody waits for somebody who waits.
+-- Every writer of an agent's indexes locks its row of `corpus` first, then lists of postings, then `embedding_model`, so that
+-- nobody waits for somebody who waits.
 WITH given AS MATERIALIZED (
     SELECT *, COALESCE((SELECT value #>> '{}' FROM mnestic.setting
                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = 'language'), %(language)s) AS language
@@ -40,21 +40,8 @@ totals AS (
                                      ORDER BY 1)
     RETURNING entries
 ),
-words AS MATERIALIZED (
-    SELECT a.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, a.lexemes, a.audience
-      FROM added AS a, unnest(to_tsvector(CAST(a.language AS regconfig), mnestic.words_apart(a.content))) AS w
-),
-posted AS (
-    INSERT INTO mnestic.posting (tenant_id, agent_id, lexeme, entry_number, frequency, length, audience)
-    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes, audience FROM words
-),
-counted AS (
-    INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, audience, entries)
-    SELECT %(tenant_id)s, %(agent_id)s, lexeme, audience, count(*) FROM words WHERE EXISTS (SELECT FROM totals)
-     GROUP BY lexeme, audience ORDER BY lexeme, audience
-    ON CONFLICT (tenant_id, agent_id, lexeme, audience)
-    DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
-    RETURNING 1
+posted AS MATERIALIZED (
+    SELECT mnestic.enter_words(%(tenant_id)s, %(agent_id)s, ARRAY(SELECT number FROM added)) WHERE EXISTS (SELECT FROM totals)
 ),
 named AS (
     INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number, audience)
@@ -73,7 +60,7 @@ modelled AS (
     INSERT INTO mnestic.embedding_model AS m (tenant_id, agent_id, model, entries, complete_to)
     SELECT %(tenant_id)s, %(agent_id)s, %(model)s, count(*),
            CASE WHEN count(*) = (SELECT entries FROM totals) THEN max(entry_number) ELSE 0 END
-      FROM embedded WHERE (SELECT count(*) FROM counted) >= 0 HAVING count(*) > 0
+      FROM embedded HAVING count(*) > 0
     ON CONFLICT (tenant_id, agent_id, model)
     DO UPDATE SET entries = m.entries + excluded.entries,
                   complete_to = CASE WHEN m.entries + excluded.entries = (SELECT entries FROM totals)
@@ -85,4 +72,4 @@ SELECT id, number, CAST(CAST(importance AS text) AS float8) AS importance, creat
        EXISTS (SELECT FROM mnestic.claim AS c
                 WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
                   AND c.session_id = added.session_id AND c.source_id = added.source_id) AS is_claimed
-  FROM added
+  FROM added WHERE (SELECT count(*) FROM posted) >= 0

@@ -32,7 +32,7 @@ by_words AS MATERIALIZED (
       FROM unnest(CAST(%(lexemes)s AS text[]), CAST(%(lexeme_weights)s AS float8[]), CAST(%(lexeme_bits)s AS bigint[]))
         AS a (lexeme, weight, bit)
      CROSS JOIN LATERAL (
-        SELECT entry_number, frequency, length FROM mnestic.posting
+        SELECT entry_number, frequency, length FROM mnestic.posting CROSS JOIN LATERAL mnestic.unpack_postings(postings)
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
      UNION ALL
     SELECT t.entry_number, a.weight, a.weight, a.weight, a.bit, 0
@@ -78,7 +78,7 @@ by_name_words AS MATERIALIZED (
                * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8))))) AS score
       FROM unnest(CAST(%(name_lexemes)s AS text[]), CAST(%(name_lexeme_weights)s AS float8[])) AS a (lexeme, weight)
      CROSS JOIN LATERAL (
-        SELECT entry_number, frequency, length FROM mnestic.posting
+        SELECT entry_number, frequency, length FROM mnestic.posting CROSS JOIN LATERAL mnestic.unpack_postings(postings)
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
      WHERE NOT CAST(%(is_filtered)s AS boolean) OR p.entry_number IN (SELECT number FROM allowed)
      GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT 30

@@ -18,9 +18,9 @@ rare_word AS MATERIALIZED (
              CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(m.language AS regconfig),
                                                                      mnestic.words_apart(m.content)))) AS w (lexeme)
              CROSS JOIN LATERAL (
-                SELECT lexeme, sum(entries) AS entries FROM mnestic.lexeme
+                SELECT lexeme, sum(cardinality(postings)) AS entries FROM mnestic.posting
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = w.lexeme
-                 GROUP BY lexeme HAVING sum(entries) > 1) AS l) AS word
+                 GROUP BY lexeme HAVING sum(cardinality(postings)) > 1) AS l) AS word
      WHERE place <= 8
 ),
 found AS (
@@ -28,9 +28,10 @@ found AS (
       FROM (SELECT w.number, w.weight, p.entry_number AS earlier
               FROM rare_word AS w
              CROSS JOIN LATERAL (
-                SELECT entry_number FROM mnestic.posting
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = w.lexeme AND entry_number < w.number
-                 ORDER BY entry_number DESC LIMIT 100) AS p) AS posting
+                SELECT entry_number FROM mnestic.posting CROSS JOIN LATERAL mnestic.unpack_postings(postings)
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = w.lexeme
+                   AND first_number < w.number AND entry_number < w.number
+                 ORDER BY first_number DESC, entry_number DESC LIMIT 100) AS p) AS posting
      GROUP BY number, earlier
      UNION ALL
     SELECT m.number, n.number, row_number() OVER (PARTITION BY m.number ORDER BY n.score DESC, n.number DESC)

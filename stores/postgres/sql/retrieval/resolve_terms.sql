@@ -91,7 +91,7 @@ by_part AS (
 -- that have it, and those whose facts have a predicate of that word.
 word AS (
     SELECT w.word, x.positions[1] AS part, g.language, x.lexeme,
-           COALESCE((SELECT CAST(sum(entries) AS bigint) FROM mnestic.lexeme
+           COALESCE((SELECT sum(cardinality(postings)) FROM mnestic.posting
                       WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = x.lexeme), 0) + k.entries AS entries
       FROM unnest(CAST(%(words)s AS text[])) AS w (word)
      CROSS JOIN (SELECT unnest(languages) FROM mnestic.corpus

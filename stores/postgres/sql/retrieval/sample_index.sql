@@ -8,10 +8,10 @@ WITH agent AS MATERIALIZED (
      WHERE c.tenant_id = %(tenant_id)s AND c.entries > 0
      ORDER BY random() LIMIT 10
 ), sample AS MATERIALIZED (
-    SELECT agent.*, e.number, e.language, e.content, v.vector
+    SELECT agent.*, e.number, e.audience, e.language, e.content, v.vector
       FROM agent
      CROSS JOIN LATERAL (
-           SELECT number, language, content FROM mnestic.entry
+           SELECT number, audience, language, content FROM mnestic.entry
             WHERE tenant_id = %(tenant_id)s AND agent_id = agent.agent_id ORDER BY number DESC LIMIT 5) AS e
       LEFT JOIN mnestic.embedding AS v
         ON v.tenant_id = %(tenant_id)s AND v.agent_id = agent.agent_id AND v.model = agent.active_model

@@ -39,15 +39,15 @@ SELECT 'lexeme', a.word, found.terms, found.entries
     AS a (word, first, next, is_english, slips)
  CROSS JOIN LATERAL (
     SELECT CASE WHEN a.is_english OR 'Z' < 'a' THEN a.next
-                ELSE (SELECT max(lexeme) FROM mnestic.lexeme
+                ELSE (SELECT max(lexeme) FROM mnestic.posting
                        WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) END AS last
  ) AS bound
  CROSS JOIN LATERAL (
     WITH near AS MATERIALIZED (
-        SELECT lexeme, CAST(sum(entries) AS bigint) AS entries, starts_with(lexeme, a.word) AS is_begun
-          FROM mnestic.lexeme
+        SELECT lexeme, sum(cardinality(postings)) AS entries, starts_with(lexeme, a.word) AS is_begun
+          FROM mnestic.posting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme >= a.first AND lexeme <= bound.last
-           AND entries > 0 AND starts_with(lexeme, left(a.word, 1))
+           AND starts_with(lexeme, left(a.word, 1))
            AND (starts_with(lexeme, a.word)
                 OR length(lexeme) BETWEEN greatest(4, length(a.word) - a.slips) AND length(a.word) + a.slips)
          GROUP BY lexeme
