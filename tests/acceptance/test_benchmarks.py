@@ -124,7 +124,7 @@ def test_learning_is_told_beside_a_bare_copy(ingest_figures: Any) -> None:
     assert is_spread(ingest_figures["add_ms"])
     assert all(ingest_figures[name] > 0 for name in INGEST_RATES)
     assert all(rate > 0 for rate in ingest_figures["growth"].values())
-    assert {"entry", "entry_pkey", "posting", "embedding", "embedding_exact"} <= set(sizes)
+    assert {"entry", "entry_pkey", "posting", "embedding", "embedding_pkey"} <= set(sizes)
     assert sizes.pop("all") == pytest.approx(sum(sizes.values()), abs=1)
 
 

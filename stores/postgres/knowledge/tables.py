@@ -364,13 +364,6 @@ class EmbeddingRow(AudienceTable, table=True):
     """The vector of an entry, by one model."""
 
     __tablename__ = "embedding"
-    __table_args__ = (
-        Index(
-            *("embedding_exact", "tenant_id", "agent_id", "model", "entry_number"),
-            postgresql_include=["audience", "vector"],
-            postgresql_where="dimensions <= 1280",
-        ),
-    )
 
     agent_id: str = words(key=True)
     model: str = words(key=True)
