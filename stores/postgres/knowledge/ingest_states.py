@@ -66,7 +66,13 @@ class PostgresIngestStateStore:
     ) -> tuple[IncomingMessage, ...]:
         """See the port."""
         rows = await self._unit.fetch(
-            _LIST, state=state, after=None, until=until, limit=check_limit(limit), lock=True
+            _LIST,
+            state=state,
+            unlearned=True,
+            after=None,
+            until=until,
+            limit=check_limit(limit),
+            lock=True,
         )
         return tuple(map(_message, rows))
 
@@ -158,6 +164,7 @@ class PostgresIngestStateStore:
         rows = await self._unit.fetch(
             _LIST,
             state=state,
+            unlearned=state != "learned" or None,
             after=None if after is None else int(after),
             until=None,
             limit=check_limit(limit) + 1,

@@ -421,7 +421,10 @@ class IngestStateRow(AudienceTable, table=True):
         CheckConstraint("kind IN ('message', 'tool_result')", name="ingest_state_kind"),
         CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="ingest_state_parked"),
         # serves take and list_by_state; the migration says of which collation it is, and why
-        Index("ingest_state_by_state", "tenant_id", "agent_id", "state", "number"),
+        Index(
+            *("ingest_state_by_state", "tenant_id", "agent_id", "state", "number"),
+            postgresql_where="state <> 'learned'",
+        ),
     )
 
     agent_id: str = words(key=True)

@@ -26,15 +26,17 @@ WITH step AS (
 
 -- name: list_by_state
 -- Reads the oldest messages in a state; locked ones are those that nobody else has locked, all for the same readers. The
--- collation is that of the index.
+-- collation is that of the index, which has none that were learned from.
 WITH step AS (
     SELECT -- include ingest_columns
       FROM mnestic.ingest_state
      WHERE tenant_id = %(tenant_id)s AND agent_id COLLATE "C" = %(agent_id)s AND state = %(state)s
+       AND state <> 'learned' -- if unlearned
        AND number > %(after)s -- if after
        AND number <= %(until)s -- if until
        AND audience = (SELECT audience FROM mnestic.ingest_state -- if lock
                         WHERE tenant_id = %(tenant_id)s AND agent_id COLLATE "C" = %(agent_id)s AND state = %(state)s -- if lock
+                          AND state <> 'learned' -- if lock
                         ORDER BY number LIMIT 1) -- if lock
      ORDER BY number
      LIMIT %(limit)s
