@@ -133,6 +133,10 @@ class Settings(BaseSettings):
         le=65535,
         description="Port of the HTTP API; default: 8420, for `mnestic up` that or the next free one",
     )
+    http_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+        (),
+        description="Other origins whose web pages may call the HTTP API with a key of theirs (CORS), separated by commas",
+    )
     openai_api_key: SecretStr | None = Field(
         None,
         validation_alias="OPENAI_API_KEY",

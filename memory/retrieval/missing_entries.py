@@ -55,6 +55,16 @@ def trace_entry(
         supersession: Since when what the entry says is so no longer, if that is decided.
     """
     returned, whole, repeating, unfiltered = searches
+    if (found := _place(returned, entry)) is not None:
+        score = returned.results[found].score
+        return SearchTrace(
+            entry_id=entry.id,
+            stage="returned",
+            why=f"it is result {found + 1}, with a score of {score:.2f}",
+            rank=found + 1,
+            score=score,
+            best_score=returned.results[0].score,
+        )
     place = _place(whole, entry)
     best = whole.results[0].score if whole.results else None
     if place is None:
@@ -75,8 +85,6 @@ def trace_entry(
         )
 
     least = policy.min_score if query.min_score is None else query.min_score
-    if _place(returned, entry) is not None:
-        return trace("returned", f"it is result {rank}, with a score of {score:.2f}")
     if query.asks_for_nothing or score < least:
         below = f"its score {score:.2f} is below the minimum, {least:.2f}", least
         nothing = "the query is a command that names nothing to search for", None

@@ -1,6 +1,6 @@
 """The application: the routers behind the gate, and the OpenAPI document."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
@@ -10,10 +10,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.embedded.ports import LOOPBACK
 from mnestic.starter.http import problems
+from mnestic.starter.http.calls import CHECKED
 from mnestic.starter.http.gate import Gate
 from mnestic.starter.http.mcp_endpoints import McpEndpoints, mcp_routes
 from mnestic.starter.http.metrics import MetricsOfTenants
@@ -63,14 +65,23 @@ ROUTERS = (
 )
 
 
-def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
+def make_app(tenants: Tenants, *, host: str = LOOPBACK, origins: Collection[str] = ()) -> FastAPI:
     """The application, over connections that somebody else closes.
 
     Args:
         tenants: The connections.
         host: The address that it listens on.
+        origins: Other origins whose pages may read answers; their requests have a key, and no cookie.
     """
     app = make_routes()
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=tuple(origins),
+            allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
+            allow_headers=("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"),
+            expose_headers=("X-Request-Id", "Retry-After"),
+        )
     set_state(app, tenants, host=host)
     return app
 
@@ -93,7 +104,7 @@ def make_routes() -> FastAPI:
     app.add_exception_handler(HTTPException, problems.answer_http)
     app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _answer_method)
     for router in ROUTERS:
-        app.include_router(router)
+        app.include_router(router, dependencies=CHECKED)
     add_reference(app)
     add_pages(app)
     app.router.routes.extend(mcp_routes())
@@ -113,6 +124,7 @@ async def _answer_method(request: Request, error: Exception) -> Response:
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
     of_path = (route.methods or () for route in routes if route.path_regex.match(request.url.path))
     if methods := set[str]().union(*of_path):
+        methods |= {"HEAD"} if "GET" in methods else set()
         error.headers = {"Allow": ", ".join(sorted(methods))}
     return await problems.answer_http(request, error)
 

@@ -8,6 +8,7 @@ import asyncio
 import json
 from http import HTTPStatus
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
@@ -49,6 +50,9 @@ async def read_body(
         await asyncio.to_thread(_check_structure, body)
     elif not is_form:
         _check_structure(body)
+    if not body and not is_form:  # an absent body is one without members
+        body = b"{}"
+        MutableHeaders(scope=request.scope)["Content-Type"] = "application/json"
     ahead = [{**last, "body": body} if last["type"] == "http.request" else last]
 
     async def replay() -> Message:

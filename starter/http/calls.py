@@ -227,7 +227,6 @@ def agents_call(action: Action) -> Any:
     """The dependency of a route about one agent or, if none is named and the key is for all, about all of them."""
 
     async def make(request: Request, agent_id: AgentId = None) -> TenantCall:
-        _refuse_unknown_parameters(request)
         access, route = access_of(request), route_of(request)
         chosen = agent_id if agent_id is not None else access.key.scope.only_agent
         await tenants_of(request).require(access, action, agent_id=chosen, target=route)
@@ -246,7 +245,6 @@ async def _agent_call(
     idempotency_key: str | None = None,
     reader: str | None = None,
 ) -> AgentCall:
-    _refuse_unknown_parameters(request)
     access, route = access_of(request), route_of(request)
     chosen = agent_id if agent_id is not None else access.key.scope.only_agent
     if chosen is None:
@@ -269,7 +267,6 @@ async def _agent_call(
 async def _tenant_call(
     request: Request, action: Action, idempotency_key: str | None = None
 ) -> TenantCall:
-    _refuse_unknown_parameters(request)
     access, route = access_of(request), route_of(request)
     await tenants_of(request).require(access, action, agent_id=None, target=route)
     return TenantCall(access, route=route, idempotency_key=idempotency_key)
@@ -291,7 +288,6 @@ async def _job_write(
 async def _make_job_call(
     request: Request, job_id: str, idempotency_key: str | None = None
 ) -> JobCall:
-    _refuse_unknown_parameters(request)
     access, route = access_of(request), route_of(request)
     job = await tenants_of(request).require_job(access, job_id, target=route)
     return JobCall(access, job=job, route=route, idempotency_key=idempotency_key)
@@ -326,10 +322,10 @@ def route_of(request: Request) -> str:
     return f"{request.method} {request.scope['route'].path}"
 
 
-def _refuse_unknown_parameters(request: Request) -> None:
+def refuse_unknown_parameters(request: Request) -> None:
     """Refuses parameters that the route does not have, such as misspelt ones, which would change nothing, and a second value.
 
-    A person who follows an old link to a page sees the page, unless it would show a reader more than theirs.
+    Every router depends on it (`CHECKED`). A person who follows an old link to a page sees the page, unless it would show a reader more than theirs.
     """
     takes_several = _query_parameters(request.scope["route"].dependant)
     for name, times in Counter(name for name, _ in request.query_params.multi_items()).items():
@@ -337,9 +333,14 @@ def _refuse_unknown_parameters(request: Request) -> None:
             continue
         if name not in takes_several:
             allowed = ", ".join(sorted(takes_several))
-            raise _invalid(f"query.{name[:80]}", f"is not known; there are {allowed}")
+            there = f"there are {allowed}" if allowed else "this request takes none"
+            raise _invalid(f"query.{name[:80]}", f"is not known; {there}")
         if times > 1 and not takes_several[name]:
             raise _invalid(f"query.{name}", f"has {times} values; give one")
+
+
+CHECKED = (Depends(refuse_unknown_parameters),)
+"""What all routes depend on."""
 
 
 def _query_parameters(dependant: Dependant) -> dict[str, bool]:

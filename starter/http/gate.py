@@ -39,7 +39,7 @@ log = logging.getLogger("mnestic.http")
 
 
 class Gate:
-    """ASGI middleware; the state of a request that passes has `request_id`, `is_page` and, but for public paths, `access`."""
+    """ASGI middleware; the state of a request that passes has `request_id`, `is_page`, `is_head` and, but for public paths, `access`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -52,10 +52,13 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status = time.monotonic(), 0
+        began, status, is_head = time.monotonic(), 0, scope["method"] == "HEAD"
+        if is_head:  # answered as GET, without the body
+            scope = {**scope, "method": "GET"}
         state = scope.setdefault("state", {})
         state["request_id"] = request_id = str(uuid.uuid4())
         state["is_page"] = is_page = pages.is_page(scope["path"])
+        state["is_head"] = is_head
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -65,7 +68,7 @@ class Gate:
                 headers["X-Request-Id"] = request_id
                 if is_page:
                     pages.set_headers(headers, scope["path"])
-            await send(message)
+            await send({**message, "body": b""} if is_head and "body" in message else message)
 
         try:
             await self._handle(scope, receive, send_with_id)

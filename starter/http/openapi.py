@@ -86,9 +86,18 @@ def _complete(document: dict[str, Any]) -> None:
         for method, operation in operations.items():
             if path not in PUBLIC:
                 operation["security"] = [{_API_KEY: []}]
+            if "requestBody" in operation:
+                _say_whether_required(operation["requestBody"], schemas)
             _add_examples(operation, examples.get(f"{method.upper()} {path}", {}))
             for status in sorted(_statuses(method, operation)):
                 _add_problem(operation["responses"], status)
+
+
+def _say_whether_required(body: dict[str, Any], schemas: Mapping[str, Any]) -> None:
+    """A body without required members may be absent."""
+    (content,) = body["content"].values()
+    schema = schemas[content["schema"]["$ref"].rpartition("/")[2]]
+    body["required"] = "required" in schema
 
 
 def _add_examples(operation: dict[str, Any], example: Mapping[str, Any]) -> None:

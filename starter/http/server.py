@@ -38,7 +38,7 @@ async def serve(
     """
     with _listening(host, port) as listener:
         async with await Tenants.connect(settings) as tenants:
-            app = make_app(tenants, host=host)
+            app = make_app(tenants, host=host, origins=settings.http_origins)
             config = uvicorn.Config(
                 app,
                 http=Connection,

@@ -81,12 +81,15 @@ class Streams:
 class Stream:
     """One stream, which is open as long as its key is valid."""
 
-    def __init__(self, streams: Streams, tenants: Tenants, access: Access) -> None:
+    def __init__(
+        self, streams: Streams, tenants: Tenants, access: Access, *, is_head: bool
+    ) -> None:
         self._streams, self._tenants, self._access = streams, tenants, access
+        self._is_head = is_head
 
     async def polls(self) -> AsyncIterator[None]:
         """The moments at which the stream looks for something new, until it has lasted long enough."""
-        ends = time.monotonic() + LONGEST_S
+        ends = time.monotonic() + (0 if self._is_head else LONGEST_S)
         while not self._streams.is_ending:
             yield
             if time.monotonic() + POLL_S > ends:
@@ -114,7 +117,7 @@ def open_stream(request: Request) -> Iterator[Stream]:
     access, streams = access_of(request), request.app.state.streams
     assert isinstance(streams, Streams)
     with streams.hold(access.key.id):
-        yield Stream(streams, tenants_of(request), access)
+        yield Stream(streams, tenants_of(request), access, is_head=request.state.is_head)
 
 
 async def _held(request: Request) -> AsyncIterator[Stream]:

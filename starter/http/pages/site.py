@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 from starlette.staticfiles import StaticFiles
 
+from mnestic.starter.http.calls import CHECKED
 from mnestic.starter.http.pages import (
     agents,
     audit,
@@ -56,7 +57,7 @@ ROUTERS = (
 def add_pages(app: FastAPI) -> None:
     """Adds the pages to the application; the OpenAPI document does not have them."""
     for router in ROUTERS:
-        app.include_router(router, include_in_schema=False)
+        app.include_router(router, include_in_schema=False, dependencies=CHECKED)
     for path, to in SHORTCUTS.items():
         app.add_api_route(path, _leading_to(to), include_in_schema=False)
     app.mount(STATIC, StaticFiles(directory=Path(__file__).with_name("static")))

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.retrieval.queries import RetrievalPolicy
+from mnestic.memory.retrieval.missing_entries import trace_entry
+from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
 from mnestic.starter.client.memory_client import MemoryClient
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -22,6 +23,21 @@ async def test_a_limit_says_which_one_returns_the_entry(ada: MemoryClient) -> No
 
     assert trace.stage == "limit"
     assert trace.needed == [one.entry.id for one in found.results].index(last.id) + 1
+
+
+async def test_what_the_search_returns_is_never_called_missing(ada: MemoryClient) -> None:
+    entry = await ada.add("The red ladder is behind the shed.", at=NOON)
+    found = await ada.retrieve(QUESTION)
+    without = found.model_copy(update={"results": ()})
+
+    trace = trace_entry(
+        entry,
+        query=RetrievalQuery(text=QUESTION),
+        policy=RetrievalPolicy(),
+        searches=(found, without, without, without),
+    )
+
+    assert (trace.stage, trace.rank, trace.score) == ("returned", 1, found.results[0].score)
 
 
 async def test_a_score_below_the_minimum_says_how_much_is_lacking(ada: MemoryClient) -> None:

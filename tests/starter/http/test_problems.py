@@ -75,7 +75,7 @@ async def test_a_method_that_a_path_does_not_take_is_answered_with_those_that_it
 ) -> None:
     answer = await http.put("/api/memory/facts")
 
-    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD, POST")
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
