@@ -77,7 +77,7 @@ class Product:
         """See `Side`."""
         memory = self._connection.memory(agent)
         for entry_id in self._added:
-            await memory.entries.remove(entry_id)
+            await memory.entries.delete(entry_id)
 
     def answers_cached(self) -> tuple[int, int]:
         """See `Side`."""

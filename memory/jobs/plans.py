@@ -193,6 +193,14 @@ class WaitNode(DeferredModel):
     fact: FactCondition | None = None
     on: dict[str, NodeId]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _outcomes(cls, written: Any) -> Any:
+        """`on` may be written as `outcomes`: some readers of YAML take `on` for true."""
+        if isinstance(written, dict) and "outcomes" in written and "on" not in written:
+            return {"on" if name == "outcomes" else name: one for name, one in written.items()}
+        return written
+
     @model_validator(mode="after")
     def _a_condition_has_a_successor(self) -> Self:
         if self.event is not None and self.fact is not None:

@@ -36,9 +36,9 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.entries:change",
             "Change an entry; its search fields follow, its facts do not change.",
         ),
-        "remove": (
-            f"{_KNOWLEDGE}.entries:remove",
-            "Remove an entry; its raw message stays for some days, but nothing is extracted from it any more.",
+        "delete": (
+            f"{_KNOWLEDGE}.entries:delete",
+            "Delete an entry; its raw message stays for some days, but nothing is extracted from it any more.",
         ),
         "reinstate": (
             f"{_KNOWLEDGE}.entries:reinstate",

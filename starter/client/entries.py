@@ -151,8 +151,8 @@ class EntryClient(ClientPart):
             self._scope.start_extraction()  # which makes vectors too
         return stored
 
-    async def remove(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
-        """Removes an entry from every index, or from the archive; nothing is extracted from its message any more.
+    async def delete(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
+        """Deletes an entry from every index, or from the archive; nothing is extracted from its message any more.
 
         The raw message goes too, unless claims were learned from it, which quote it. Sending it again changes nothing. Facts
         from it stay, unless `facts` deletes those that follow from it alone.

@@ -136,7 +136,7 @@ class FactClient(ClientPart):
         self,
         subject: str,
         predicate: str,
-        value: str,
+        object: str,  # noqa: A002 - the word for it everywhere
         *,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
@@ -148,7 +148,7 @@ class FactClient(ClientPart):
             subject: The person or thing that it is about. A name that one subject alone is known by means that subject,
                 unless the fact is itself a name.
             predicate: If it has a single object at a time, the new fact supersedes the last.
-            value: The object.
+            object: What its subject has, is or does.
             valid_from: When it became valid; now by default.
             valid_to: When it stops being valid; a fact that has ended by now supersedes nothing.
             confidence: How certain it is, from 0 to 1.
@@ -159,7 +159,7 @@ class FactClient(ClientPart):
         """
         check_name(subject, what="subject")
         check_predicate(predicate)
-        check_name(value, what="object")
+        check_name(object, what="object")
         for name, moment in (("valid_from", valid_from), ("valid_to", valid_to)):
             if moment is not None:
                 check_time(moment, what=name)
@@ -172,13 +172,13 @@ class FactClient(ClientPart):
             about = subject
             if predicate not in NAMING:
                 about = await resolve_subject(transaction, subject)
-            await transaction.suppression_list.check(subject, about, predicate, value, what="fact")
+            await transaction.suppression_list.check(subject, about, predicate, object, what="fact")
             now, said_at = await decision_time_now(transaction, about, predicate)
             claim = Claim(
                 id=uuid.uuid4().hex,
                 subject=about,
                 predicate=predicate,
-                object=value,
+                object=object,
                 confidence=confidence,
                 said_at=said_at,
                 valid_from=valid_from or (now if said_at > now else None),
@@ -241,7 +241,11 @@ class FactClient(ClientPart):
             if claim.id in contents and (span := claim.source.span) is not None
         }
 
-    async def change(self, fact_id: str, value: str) -> tuple[FactChange, ...]:
+    async def change(
+        self,
+        fact_id: str,
+        object: str,  # noqa: A002 - the word for it everywhere
+    ) -> tuple[FactChange, ...]:
         """Changes the object of an active fact, as of now; returns the facts that changed.
 
         If its predicate has one object at a time, the old fact is superseded; otherwise it ends.
@@ -251,22 +255,22 @@ class FactClient(ClientPart):
             StaleRequestError: it is not active.
             InvalidInputError: the value is invalid.
         """
-        check_name(value, what="object")
+        check_name(object, what="object")
         async with self._scope.transaction(write=True) as transaction:
             fact = await transaction.facts.get(fact_id)
             if fact.status != "active":
                 raise StaleRequestError(what=f"fact {fact_id}", why=f"is {fact.status}, not active")
-            if name_key(fact.object) == name_key(value):
+            if name_key(fact.object) == name_key(object):
                 return ()
             await transaction.suppression_list.check(
-                fact.subject, fact.predicate, value, what="fact"
+                fact.subject, fact.predicate, object, what="fact"
             )
             ended = await decision(transaction, fact, "ended")
             stated = ended.model_copy(
                 update={
                     "id": uuid.uuid4().hex,
                     "kind": "affirmed",
-                    "object": value,
+                    "object": object,
                     "said_at": ended.said_at + TICK,
                 }
             )

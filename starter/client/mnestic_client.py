@@ -1,5 +1,6 @@
 """`MnesticClient`: start, resume, steer, find and explain jobs, and reach memory, from Python."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
@@ -11,7 +12,6 @@ from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import BuildUnavailableError, NotFoundError
 from mnestic.memory.jobs.agent_job import JobInput, JobResult
 from mnestic.memory.jobs.plan_checks import check_inputs
-from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import (
     RESUMED,
     ResumeReceipt,
@@ -28,7 +28,7 @@ from mnestic.starter.client.memory_connection import ConnectionArguments
 from mnestic.starter.deployments import POLLS_WITHIN, Deployment
 from mnestic.starter.jobs.extensions import extend_wait
 from mnestic.starter.jobs.forks import ForkTerms, fork_input
-from mnestic.starter.jobs.plans import require_sound
+from mnestic.starter.jobs.plans import GivenPlan, read_given_plan, require_sound
 from mnestic.starter.jobs.pokes import PokeResult, poke_job
 from mnestic.starter.jobs.results import job_result
 from mnestic.starter.jobs.resumes import override_request, request_id_of, resume_job
@@ -106,7 +106,7 @@ class MnesticClient(JobQueries):
 
     async def start_job(
         self,
-        plan: Plan,
+        plan: GivenPlan,
         *,
         agent_id: str,
         session_id: str,
@@ -114,7 +114,7 @@ class MnesticClient(JobQueries):
         job_id: str | None = None,
         priority: int | None = None,
     ) -> str:
-        """Starts a job and returns its id.
+        """Starts a job and returns its id. The plan may be an object or YAML text as well.
 
         Queued jobs of priority 1 run first, of 5 last; the default is 3. Within a priority, tenants take turns.
 
@@ -125,7 +125,7 @@ class MnesticClient(JobQueries):
             TemporalUnavailableError: Temporal does not answer.
         """
         job_input = check_job(
-            plan,
+            await asyncio.to_thread(read_given_plan, plan),
             agent_id=agent_id,
             session_id=session_id,
             inputs=inputs,
@@ -141,7 +141,7 @@ class MnesticClient(JobQueries):
         wait: int | str | None = None,
         as_job: str | None = None,
         session_id: str | None = None,
-        plan: Plan | None = None,
+        plan: GivenPlan | None = None,
         priority: int | None = None,
     ) -> str:
         """Starts a job at a wait of another job, with the memory of its snapshot; returns the new id.
@@ -168,7 +168,7 @@ class MnesticClient(JobQueries):
             wait=wait,
             as_job=as_job,
             session_id=session_id,
-            plan=plan,
+            plan=None if plan is None else await asyncio.to_thread(read_given_plan, plan),
             priority=priority,
         )
         with self._job_errors(job_id):

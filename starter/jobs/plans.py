@@ -1,6 +1,7 @@
 """Reads a plan from YAML; errors name the node and the line."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mnestic.memory.validation import fields_at
 from mnestic.starter.yaml_documents import Lines, lines_of, read_document, read_yaml
 
 _MOST_PROBLEMS = 50
+GivenPlan = Plan | Mapping[str, Any] | str
 _MAX_EXCERPT = 60  # characters of a value that is wrong
 _KINDS = "think, tool, recall, remember, emit or wait"
 
@@ -25,6 +27,18 @@ def read_plan(path: Path) -> Plan:
         InvalidPlanError: the file cannot be read, or its content is not a plan.
     """
     return parse_plan(read_document(path), source=str(path))
+
+
+def read_given_plan(given: GivenPlan) -> Plan:
+    """The plan that somebody gives as such, as an object or as YAML text.
+
+    Raises:
+        InvalidPlanError: it is not a plan.
+    """
+    if isinstance(given, Plan):
+        return given
+    text = given if isinstance(given, str) else json.dumps(given, indent=1)
+    return parse_plan(text, source="plan")
 
 
 def parse_plan(text: str, *, source: str) -> Plan:

@@ -8,7 +8,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from mnestic.memory.jobs.waits import RESUMED, ResumeRequest
-from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.plans import read_given_plan
 from mnestic.starter.mcp.memory_tools import READS, Call
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import ResumedJob, StartedJob, WaitingJob, WaitingJobPage
@@ -39,7 +39,9 @@ class JobTools:
         self,
         ctx: Call,
         *,
-        plan: Annotated[str, Field(description="The plan, as YAML.")],
+        plan: Annotated[
+            dict[str, Any] | str, Field(description="The plan, as an object or as YAML.")
+        ],
         session_id: Annotated[
             str, Field(description="The session whose working memory the job uses.")
         ],
@@ -55,7 +57,7 @@ class JobTools:
         scope = await self._scope_of(ctx.request_context, "jobs")
         scope.check_jobs()
         started = await scope.client.start_job(
-            await asyncio.to_thread(parse_plan, plan, source="plan"),
+            await asyncio.to_thread(read_given_plan, plan),
             agent_id=scope.agent_id,
             session_id=session_id,
             inputs=inputs,

@@ -247,7 +247,7 @@ class MemoryTools:
     ) -> DeletedMemory:
         """Deletes one memory. To forget a person or a topic wherever it stands, use `forget`."""
         memory = (await self._scope_of(ctx.request_context, "write")).memory
-        changes = await memory.entries.remove(memory_id, facts=facts)
+        changes = await memory.entries.delete(memory_id, facts=facts)
         return DeletedMemory(
             id=memory_id, facts=[KnownFact.of(change.after) for change in changes if change.after]
         )

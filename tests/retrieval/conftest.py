@@ -129,7 +129,7 @@ async def _change(memory: MemoryClient, item: Item) -> None:
         entry_id = await _entry(memory, item["change"])
         await memory.entries.change(entry_id, content=item["content"])
     elif "remove" in item:
-        await memory.entries.remove(await _entry(memory, item["remove"]), facts=True)
+        await memory.entries.delete(await _entry(memory, item["remove"]), facts=True)
     elif "fact" in item:
         subject, predicate, value = item["fact"]
         await memory.facts.add(subject, predicate, value, valid_from=item.get("valid_from"))

@@ -142,7 +142,7 @@ async def test_whatever_another_process_writes_the_answer_is_worked_out_anew(
         lambda: there.entries.change(ferry, content="The ferry to Texel leaves at noon."),
         lambda: there.entries.change(ferry, tags=["pier"]),
         lambda: there.entries.change(ferry, status="archived"),
-        lambda: there.entries.remove(ferry),
+        lambda: there.entries.delete(ferry),
         lambda: there.facts.add("Mara", "lives_in", "Ghent"),
         lambda: there.settings.change(retrieval_policy={"min_score": 1.0}),
     )

@@ -98,7 +98,7 @@ async def test_what_was_changed_is_found_by_what_it_says_now_and_what_was_remove
         await memory.add(text)
 
     await memory.entries.change(changed, content=after)
-    await memory.entries.remove(removed)
+    await memory.entries.delete(removed)
 
     assert await not_found(memory, after) == await not_found(memory, others[0]) == []
     assert await not_found(memory, before) == await not_found(memory, gone) == list(MODES)

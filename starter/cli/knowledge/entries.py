@@ -258,25 +258,25 @@ def change(
     run(work())
 
 
-def remove(
+def delete(
     id_or_prefix: EntryId,
     agent: Agent,
     facts: Annotated[
-        bool, typer.Option("--facts", help="Also remove the facts that follow from it alone.")
+        bool, typer.Option("--facts", help="Also delete the facts that follow from it alone.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove an entry; its raw message stays for some days, but nothing is extracted from it any more."""
+    """Delete an entry; its raw message stays for some days, but nothing is extracted from it any more."""
 
     async def work() -> None:
         async with open_agent_memory(agent) as memory:
             entry_id = await resolve_entry_id(memory, id_or_prefix)
-            changes = await memory.entries.remove(entry_id, facts=facts)
+            changes = await memory.entries.delete(entry_id, facts=facts)
         if as_json:
             change_documents = [change.model_dump(mode="json") for change in changes]
-            print_json({"removed": entry_id, "changes": change_documents})
+            print_json({"deleted": entry_id, "changes": change_documents})
         else:
-            out.print(f"Entry {entry_id} is removed; {len(changes)} facts changed.", soft_wrap=True)
+            out.print(f"Entry {entry_id} is deleted; {len(changes)} facts changed.", soft_wrap=True)
 
     run(work())
 

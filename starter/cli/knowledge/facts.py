@@ -97,7 +97,9 @@ def list_facts(
 def add(
     subject: Annotated[str, typer.Argument(help="The subject, such as Mara.")],
     predicate: Annotated[str, typer.Argument(help="The predicate, such as lives_in.")],
-    value: Annotated[str, typer.Argument(metavar="OBJECT", help="The object, such as Ghent.")],
+    fact_object: Annotated[
+        str, typer.Argument(metavar="OBJECT", help="The object, such as Ghent.")
+    ],
     agent: Agent,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Valid from; default: now.")
@@ -122,7 +124,7 @@ def add(
             changes = await memory.facts.add(
                 subject,
                 predicate,
-                value,
+                fact_object,
                 valid_from=valid_from,
                 valid_to=valid_to,
                 confidence=confidence,

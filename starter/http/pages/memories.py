@@ -216,7 +216,7 @@ def _act_of(
         "unpin": lambda key: entries.change(key, critical=False),
         "archive": entries.archive,
         "restore": entries.restore,
-        "delete": lambda key: entries.remove(key, facts=facts),
+        "delete": lambda key: entries.delete(key, facts=facts),
     }
     return acts[action]
 

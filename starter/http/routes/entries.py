@@ -96,7 +96,7 @@ async def delete_entry(
     """Deletes an entry, live or archived; nothing is extracted from its message any more."""
 
     async def work(memory: MemoryClient) -> FactsChanged:
-        return FactsChanged(changes=await memory.entries.remove(key, facts=facts))
+        return FactsChanged(changes=await memory.entries.delete(key, facts=facts))
 
     return await call.once({"key": key, "facts": facts}, FactsChanged, work)
 

@@ -24,16 +24,16 @@ class FactIn(RequestBody):
         description="If it has one object at a time, the new fact supersedes the last",
         examples=["lives_in"],
     )
-    value: str = Field(description="The object", examples=["Porto"])
+    object: str = Field(description="What its subject has, is or does", examples=["Porto"])
     valid_from: Timestamp | None = Field(None, description="Now by default")
     valid_to: Timestamp | None = None
     confidence: float = Field(1, ge=0, le=1)
 
 
-class FactValue(RequestBody):
+class FactObject(RequestBody):
     """The new object of a fact."""
 
-    value: str = Field(examples=["Lisbon"])
+    object: str = Field(examples=["Lisbon"])
 
 
 class FactsChanged(BaseModel):
@@ -76,13 +76,13 @@ async def add_fact(body: FactIn, call: WriteCall) -> FactsChanged:
 
 
 @router.patch("/api/memory/facts/{key}")
-async def change_fact(key: FactKey, body: FactValue, call: WriteCall) -> FactsChanged:
+async def change_fact(key: FactKey, body: FactObject, call: WriteCall) -> FactsChanged:
     """Changes the object of an active fact as of now; the old one stays in the history."""
 
     async def work(memory: MemoryClient) -> FactsChanged:
-        return FactsChanged(changes=await memory.facts.change(key, body.value))
+        return FactsChanged(changes=await memory.facts.change(key, body.object))
 
-    return await call.once({"key": key, "value": body.value}, FactsChanged, work)
+    return await call.once({"key": key, "object": body.object}, FactsChanged, work)
 
 
 @router.delete("/api/memory/facts/{key}")

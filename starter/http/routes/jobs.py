@@ -1,7 +1,6 @@
 """Jobs of agents: start, list, explain, resume and steer them."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from http import HTTPStatus
@@ -13,7 +12,6 @@ from pydantic import BaseModel, Field, StrictInt
 from mnestic.memory.errors import AlreadyExistsError
 from mnestic.memory.jobs.agent_job import JobDescription, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
-from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import (
     RESUMED,
     JobState,
@@ -34,7 +32,7 @@ from mnestic.starter.http.calls import (
 )
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.values import RequestBody, Timestamp
-from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.plans import read_given_plan
 
 router = APIRouter(tags=["jobs"])
 _PLAN_EXAMPLE = """name: approval
@@ -135,7 +133,7 @@ class OpenWaitOut(BaseModel):
 @router.post("/api/jobs", status_code=HTTPStatus.CREATED)
 async def start(body: JobIn, call: Annotated[AgentCall, agent_write("jobs")]) -> JobStarted:
     """Starts a job of an agent, which runs a plan durably and may wait for weeks."""
-    plan = await asyncio.to_thread(_plan, body.plan)
+    plan = await asyncio.to_thread(read_given_plan, body.plan)
     reserved = await call.reserve(body.model_dump())
     job_id = body.job_id or reserved.id
     try:
@@ -235,7 +233,7 @@ async def extend(body: ExtensionIn, call: ChangesJob) -> WaitExtended:
 @router.post("/api/jobs/{job_id}/fork", status_code=HTTPStatus.CREATED)
 async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     """Starts a job at a wait of this one, with the memory of its snapshot; this one does not change."""
-    plan = None if body.plan is None else await asyncio.to_thread(_plan, body.plan)
+    plan = None if body.plan is None else await asyncio.to_thread(read_given_plan, body.plan)
     reserved = await call.reserve({"job_id": call.job_id, **body.model_dump()})
     job_id = body.as_job or reserved.id
     try:
@@ -274,8 +272,3 @@ async def cancel(call: ChangesJob) -> None:
 async def _steer(call: JobCall, action: str, steer: Callable[[str], Awaitable[None]]) -> None:
     request = {"job_id": call.job_id, "action": action}
     await call.steer_once(request, lambda: steer(call.job_id))
-
-
-def _plan(given: dict[str, Any] | str) -> Plan:
-    text = given if isinstance(given, str) else json.dumps(given, indent=1)
-    return parse_plan(text, source="plan")

@@ -78,7 +78,7 @@ async def test_edges_hold_again_once_an_entry_is_restored_unless_their_end_is_go
     await ada.entries.restore(above.id)
     children, _ = await ada.entries.list(EntryQuery(parent=above.id))
     await ada.entries.archive(below.id)
-    await ada.entries.remove(above.id)
+    await ada.entries.delete(above.id)
     restored = await ada.entries.restore(below.id)
 
     assert [child.id for child in children] == [below.id]

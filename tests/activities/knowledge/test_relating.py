@@ -52,7 +52,7 @@ async def test_what_is_removed_is_related_to_nothing_any_more(
     assert await related(ada) == RELATED
     before = await entries(ada)
 
-    await ada.entries.remove(before[0].id)
+    await ada.entries.delete(before[0].id)
 
     assert await related(ada) == {3: [2, 1], 4: [3, 1]}
     assert await entries(ada, related=before[0].id) == {}

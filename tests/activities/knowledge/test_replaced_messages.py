@@ -120,7 +120,7 @@ async def test_it_counts_again_once_it_is_not_replaced(
     assert LISBON not in await found(ada)
 
     if how == "remove":
-        await ada.entries.remove(entry_ids[PORTO])
+        await ada.entries.delete(entry_ids[PORTO])
     elif how == "change":
         await ada.entries.change(entry_ids[PORTO], content="The office in Porto is nice.")
     elif how == "reinstate":

@@ -102,7 +102,7 @@ async def test_a_restored_source_leaves_the_entry_and_is_not_compressed_again(
     found = await ada.retrieve(GARDEN[2])
     assert sources[2].id in {one.entry.id for one in found.results}
     with pytest.raises(InvalidInputError, match="restore"):
-        await ada.entries.remove(compressed.id)
+        await ada.entries.delete(compressed.id)
 
     await ada.entries.restore(sources[0].id)
     await ada.entries.restore(sources[1].id)

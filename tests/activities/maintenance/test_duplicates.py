@@ -69,7 +69,7 @@ async def test_what_was_merged_follows_what_is_merged_later_and_goes_with_it(
     await run(_later(5000))
 
     assert (await ada.entries.get(first.id)).merged_into == last.id
-    await ada.entries.remove(last.id)
+    await ada.entries.delete(last.id)
     assert await _active(ada) == set()
     assert await ada.entries.list_archived() == ((), None)
 

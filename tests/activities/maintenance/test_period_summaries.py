@@ -152,7 +152,7 @@ async def test_what_is_removed_archived_or_changed_leaves_every_summary_at_once(
         text = "There were 9 tulips."
         await ada.add(text, entry_type="correction", parent=roses.id, at=BOILER.at)
     else:
-        await ada.entries.remove(roses.id)
+        await ada.entries.delete(roses.id)
 
     left = await summaries()
     assert left.keys() - {"life"} == OTHERS
@@ -235,7 +235,7 @@ async def test_a_message_that_goes_while_it_is_summarised_is_in_no_summary(
 
     class Slow(LocalSummariser):
         async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
-            await ada.entries.remove(roses.id)
+            await ada.entries.delete(roses.id)
             return await super().summarise(turns, max_chars=max_chars)
 
     assert await build_with(Slow()) == Counter(summaries_built=0)

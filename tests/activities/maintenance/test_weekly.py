@@ -158,7 +158,7 @@ async def test_messages_that_nothing_refers_to_are_removed(
     entries = {one.content: one.id for one in (await ada.entries.list(EntryQuery()))[0]}
     await ada.entries.archive(entries["Good night."])
     for content in ("Nice weather.", PORTO):
-        await ada.entries.remove(entries[content])
+        await ada.entries.delete(entries[content])
     told = Episode(
         id="e1",
         agent_id="ada",

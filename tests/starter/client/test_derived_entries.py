@@ -45,7 +45,7 @@ async def test_what_follows_from_a_fact_is_not_changed_by_itself(ada: MemoryClie
     with pytest.raises(InvalidInputError, match="follows from a fact"):
         await ada.entries.change(change.fact.id, content="Kim lives in Rome.")
     with pytest.raises(InvalidInputError, match="follows from a fact"):
-        await ada.entries.remove(change.fact.id)
+        await ada.entries.delete(change.fact.id)
     with pytest.raises(InvalidInputError, match="follows from a fact"):
         await ada.add("A flat with a view.", parent=change.fact.id)
 

@@ -124,7 +124,7 @@ async def test_what_was_removed_comes_back_when_it_is_added_and_not_when_it_is_s
     added = await ada.add("Tea, not coffee.")
     named = await ada.add("Rain.", source_id="mail-1")
     for entry in await listed(ada):
-        await ada.entries.remove(entry.id)
+        await ada.entries.delete(entry.id)
     empty = await listed(ada)
 
     new = await ada.ingest([message])
@@ -152,7 +152,7 @@ async def test_an_entry_is_as_important_as_the_children_make_it(ada: MemoryClien
     below_two = await weights()
     await ada.entries.change(two.id, tags=["number"])
     changed = await weights()
-    await ada.entries.remove(child.id)
+    await ada.entries.delete(child.id)
 
     more = alone[0] + 0.03
     assert alone[0] == pytest.approx(alone[1])
@@ -193,14 +193,14 @@ async def test_facts_go_with_the_entry_that_alone_states_them_and_come_back_with
     words, eve = "Mara lives in Ghent.", client.memory("eve")
     one, *_ = [await ada.add(words, source_id=source) for source in "ab"]
     unlearned = await ada.add("Jonas lives in Utrecht.")
-    await ada.entries.remove(unlearned.id)
+    await ada.entries.delete(unlearned.id)
     stated = await learned(ada, "ada")
     count = await ada.messages.count()
-    shared = await ada.entries.remove(one.id, facts=True)
+    shared = await ada.entries.delete(one.id, facts=True)
     for _ in range(2):
         entry = await eve.add(words)
         await learned(eve, "eve")
-        await eve.entries.remove(entry.id, facts=True)
+        await eve.entries.delete(entry.id, facts=True)
     gone = await eve.facts.list()
     await eve.add(words)
     back = await learned(eve, "eve")

@@ -132,7 +132,7 @@ async def _change_by_hand(ada: MemoryClient) -> None:
         by_content["My sister is called Ines."].id, content="His sister is Ines.", critical=True
     )
     await ada.entries.archive(by_content["It is closed on Mondays."].id)
-    await ada.entries.remove(by_content["A wrong note about the boat."].id)
+    await ada.entries.delete(by_content["A wrong note about the boat."].id)
     await ada.entries.reinstate(by_content["I live in Utrecht."].id)
     await ada.facts.add("Mara", "owns", "a boat", confidence=0.7)
     await ada.facts.add("Jonas", "owns", "a kite", valid_from=datetime(2020, 5, 1, tzinfo=UTC))

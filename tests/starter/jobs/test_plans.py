@@ -1,13 +1,19 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from mnestic.memory.errors import InvalidPlanError
-from mnestic.memory.jobs.plans import RememberNode
-from mnestic.starter.jobs.plans import parse_plan, read_plan
+from mnestic.memory.jobs.plans import Plan, RememberNode
+from mnestic.starter.jobs.plans import GivenPlan, parse_plan, read_given_plan, read_plan
 from tests.starter.case_files import read_cases
 
 SOUND = Path(__file__).with_name("sound_plan.yaml").read_text("utf-8")
+
+
+def read_plan_text(text: str) -> Plan:
+    return parse_plan(text, source="p.yaml")
 
 
 def problems(text: str) -> tuple[str, ...]:
@@ -40,6 +46,16 @@ nodes:
         "n": 3,
         "nothing": None,
     }
+
+
+@pytest.mark.parametrize(
+    "given", [str, yaml.safe_load, read_plan_text], ids=["YAML", "object", "plan"]
+)
+def test_a_plan_is_given_as_text_as_an_object_or_as_such(given: Callable[[str], GivenPlan]) -> None:
+    text = SOUND.replace(" on: {resumed", " outcomes: {resumed")  # YAML 1.1 reads `on` as true
+
+    assert text != SOUND
+    assert read_given_plan(given(text)) == read_plan_text(SOUND)
 
 
 @pytest.mark.parametrize(("before", "after", "told"), read_cases(__file__, "problems"))
