@@ -314,6 +314,7 @@ def _receipt(
         verified=found.sealed is not None and found.sealed.redacted_at is None,
         override=request.override,
         answer_sha256=request.answer_sha256,
+        actor=request.actor,
     )
 
 

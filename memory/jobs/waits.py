@@ -96,6 +96,7 @@ class ResumeRequest(DeferredModel):
     payload: Any = None
     expected_sha256: str | None = None
     override: Override | None = None
+    actor: str | None = None
 
     @property
     def answer_sha256(self) -> str:
@@ -116,7 +117,7 @@ class ResumeReceipt(DeferredModel):
     """What a resume did. A duplicate gets the receipt of the first.
 
     `set_aside` is the snapshot of newer working memory that a pinned restore has replaced. `answer_sha256` is of the request
-    that it answers.
+    that it answers, and `actor` who sent it, such as an API key.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -133,6 +134,7 @@ class ResumeReceipt(DeferredModel):
     override: Override | None = None
     set_aside: str | None = None
     answer_sha256: str | None = None
+    actor: str | None = None
 
 
 class ResumptionContext(DeferredModel):

@@ -192,6 +192,7 @@ class MnesticClient(JobQueries):
         by: Literal["update", "signal"] = "update",
         any_wait: bool = False,
         limit: timedelta = timedelta(seconds=30),
+        actor: str | None = None,
     ) -> ResumeReceipt | None:
         """Resumes a waiting job, and returns once its memory is restored.
 
@@ -199,7 +200,7 @@ class MnesticClient(JobQueries):
         the limit, Temporal stores the request and the result is None: send the request again with its id to
         get the receipt. Pass `wait_id` (`find_open_wait`) if your answer would be wrong for another wait. A
         signal needs it, or `any_wait=True`: then it answers the wait that is open when a worker takes the signal, or else the next one.
-        An update that no worker answers is sent as a signal for the wait that is open now.
+        An update that no worker answers is sent as a signal for the wait that is open now. The receipt names the `actor`.
 
         Raises:
             InvalidInputError: a signal names no wait, and not `any_wait`; nothing was sent.
@@ -215,6 +216,7 @@ class MnesticClient(JobQueries):
             outcome=outcome,
             payload=payload,
             expected_sha256=expected_sha256,
+            actor=actor,
         )
         return await self._send(job_id, request, by=by, any_wait=any_wait, limit=limit)
 

@@ -121,5 +121,6 @@ class JobTools:
             request_id=request.request_id,
             wait_id=wait_id,
             any_wait=any_wait,
+            actor=scope.actor,
         )
         return ResumedJob.of(job_id, request, receipt)

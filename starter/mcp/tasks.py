@@ -106,6 +106,7 @@ class JobTasks(Extension):
                 outcome=outcome,
                 wait_id=wait.wait_id,
                 request_id=str(uuid.uuid5(_ANSWERS, content)),
+                actor=scope.actor,
             )
             return {}
 

@@ -209,6 +209,7 @@ async def resume(body: ResumeIn, call: ChangesJob) -> Resumed:
         wait_id=body.wait_id,
         expected_sha256=body.expected_sha256,
         any_wait=body.any_wait,
+        actor=call.access.actor,
     )
     return Resumed(receipt=receipt)
 

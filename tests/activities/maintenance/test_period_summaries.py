@@ -179,7 +179,7 @@ async def test_what_happens_to_private_messages_clears_no_summary(
     elif how == "archive":
         await ada.entries.archive(private.id)
     else:
-        await ada.entries.remove(private.id)
+        await ada.entries.delete(private.id)
 
     assert await summaries() == before
     assert "lilies" not in "".join(before.values())

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.waits import RESUMED, JobWait
-from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.calls import TenantCall, route_of, tenants_of
 from mnestic.starter.http.pages.for_each import MOST_AT_ONCE, for_each
 from mnestic.starter.http.pages.jobs.job_list import JOBS, JobsCall, PlanName, State, read_page
@@ -100,7 +99,7 @@ async def apply(
         confirmed = Confirmed.model_validate({**values, **lists})
     except ValueError:
         raise InvalidInputError(what="form", why="is not the one that was shown") from None
-    act = _act_of(confirmed, values, call.client)
+    act = _act_of(confirmed, values, call)
 
     async def act_on(job_id: str) -> None:
         await act(await _own_job(request, call, job_id))
@@ -118,8 +117,9 @@ async def apply(
 
 
 def _act_of(
-    confirmed: Confirmed, values: Mapping[str, str], client: MnesticClient
+    confirmed: Confirmed, values: Mapping[str, str], call: TenantCall
 ) -> Callable[[JobDescription], Awaitable[None]]:
+    client = call.client
     steer: Mapping[BulkAction, DoToJob] = {
         "pause": client.pause_job,
         "unpause": client.unpause_job,
@@ -146,6 +146,7 @@ def _act_of(
                 payload_of(wait.form, values),
                 outcome=confirmed.outcome,
                 wait_id=wait_id,
+                actor=call.access.actor,
             )
 
     return act

@@ -29,6 +29,8 @@ WaitName = Annotated[str | None, Query(max_length=300, description="Number or id
 async def show(request: Request, call: OfJob) -> Response:
     """The job."""
     wait = await call.client.find_open_wait(call.job_id)
+    ended = call.job.state not in UNFINISHED
+    texts = (await call.client.job_transcript(call.job_id)).entries if ended else ()
     return render(
         request,
         "job.html",
@@ -37,7 +39,10 @@ async def show(request: Request, call: OfJob) -> Response:
         fields=fields_of(wait.form) if wait else (),
         plan=await _plan(call),
         cursor=await cursor_of(call.client, call.job),
-        ended=call.job.state not in UNFINISHED,
+        ended=ended,
+        messages=[one.message for one in texts if one.message],
+        episode=next((one.episode for one in texts if one.episode), None),
+        answers={one.detail.get("wait_id"): one.payload for one in texts if one.what == "restored"},
         ui=call.client.job_link(call.job_id),
         fork_id=new_job_id(),
     )
@@ -74,6 +79,7 @@ async def resume(request: Request, call: OfJob) -> Response:
             payload_of(wait.form, values),
             outcome=values.get("outcome", RESUMED),
             wait_id=wait.wait_id,
+            actor=call.access.actor,
         )
     except SnapshotUnverifiedError:
         return RedirectResponse(f"{JOBS}/{call.job_id}/override", status_code=HTTPStatus.SEE_OTHER)

@@ -211,3 +211,37 @@ async def test_a_job_has_a_bar_for_each_segment_and_the_ledger(
     assert meter in page
     assert "evicted, 1" in page
     assert "The audit begins" not in page
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_finished_job_shows_its_result_and_who_answered_what(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    says = {
+        "id": "say",
+        "kind": "emit",
+        "channel": "chat",
+        "content": "Out it goes.",
+        "next": "end",
+    }
+    (node,) = PLAN["nodes"]  # type: ignore[misc]
+    nodes = [{**node, "on": {**node["on"], "resumed": "say"}}, says]
+    job_id = await client.start_job({**PLAN, "nodes": nodes}, agent_id="ada", session_id="s")
+    await until_state(client, job_id, "waiting")
+    wait = await client.find_open_wait(job_id)
+    assert wait is not None
+
+    await browser.post(
+        f"/ui/jobs/{job_id}/resume",
+        data={
+            "wait_id": wait.wait_id,
+            "field.": "by all means",
+        },
+    )
+    await client.wait_for_result(job_id)
+    await until_state(client, job_id, "completed")
+    page = (await browser.get(f"/ui/jobs/{job_id}")).text
+
+    assert "Out it goes.</blockquote>" in page
+    assert '<td data-label="Answer">by all means</td>' in page
+    assert re.search(r'<td data-label="By">key/\w+</td>', page)
