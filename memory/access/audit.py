@@ -33,6 +33,8 @@ class AuditQuery(DeferredModel):
 
     agent_id: str | None = None
     key_id: str | None = None
+    actor: str | None = None
+    action: str | None = None  # or how it begins, such as `fact.`
     denied: bool = False
 
 

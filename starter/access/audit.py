@@ -26,6 +26,8 @@ class AuditClient(ChecksTexts):
         *,
         agent_id: str | None = None,
         key_id: str | None = None,
+        actor: str | None = None,
+        action: str | None = None,
         denied: bool = False,
         limit: int = 100,
         cursor: str | None = None,
@@ -35,6 +37,8 @@ class AuditClient(ChecksTexts):
         Args:
             agent_id: Only of this agent; `*` is what concerns the whole tenant.
             key_id: Only with this API key.
+            actor: Only by this job, session, key (`key/ID`) or client.
+            action: Only this action, or those that begin so, such as `fact.`.
             denied: Only what was denied.
             limit: The maximum number of results.
             cursor: The cursor of the previous page.
@@ -45,7 +49,9 @@ class AuditClient(ChecksTexts):
         if agent_id not in {None, EVERY_AGENT}:
             check_id(str(agent_id), what="agent")
         try:
-            query = AuditQuery(agent_id=agent_id, key_id=key_id, denied=denied)
+            query = AuditQuery(
+                agent_id=agent_id, key_id=key_id, actor=actor, action=action, denied=denied
+            )
         except ValidationError as error:
             raise refused("audit query", error, model=AuditQuery) from None
         async with self._memory.transaction(

@@ -46,6 +46,12 @@ class EntryClient(ClientPart):
                 return archived[entry_id].model_copy(update={"status": "archived"})
             return await transaction.entries.get(entry_id)
 
+    async def select(self, entry_ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries of some ids, live or archived, by id; those that there are not are left out."""
+        async with self._scope.transaction(write=False) as transaction:
+            archived = await transaction.archive.select(entry_ids)
+            return {**await transaction.entries.select(entry_ids), **archived}
+
     async def provenance(self, entry_id: str) -> EntryProvenance:
         """An entry with where it comes from, what was learned from it, what superseded it, and when it was retrieved.
 

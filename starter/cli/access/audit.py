@@ -33,6 +33,10 @@ def list_(
     key: Annotated[
         str | None, typer.Option(help="Only with this API key, as `keys list` has it.")
     ] = None,
+    actor: Annotated[str | None, typer.Option(help="Only by this actor, such as job/a1.")] = None,
+    action: Annotated[
+        str | None, typer.Option(help="Only this action, or those that begin so, such as fact.")
+    ] = None,
     denied: Annotated[bool, typer.Option("--denied", help="Only what was denied.")] = False,
     limit: PageLimit = 20,
     cursor: PageCursor = None,
@@ -43,7 +47,13 @@ def list_(
     async def work() -> "tuple[tuple[AuditEntry, ...], str | None]":
         async with await connect_memory() as connection:
             return await connection.audit().list(
-                agent_id=agent, key_id=key, denied=denied, limit=limit, cursor=cursor
+                agent_id=agent,
+                key_id=key,
+                actor=actor,
+                action=action,
+                denied=denied,
+                limit=limit,
+                cursor=cursor,
             )
 
     page, next_cursor = run(work())

@@ -24,6 +24,7 @@ async def show(
         "auto_retrieval.html",
         settings=await call.memory.settings.get(),
         log=log,
+        entries=await call.memory.entries.select([one.id for row in log for one in row.memories]),
         next_cursor=next_cursor,
     )
 

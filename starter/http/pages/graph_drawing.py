@@ -4,6 +4,8 @@ It is pure: the same graph gives the same drawing.
 """
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ _ROUNDS = 150
 _FIRST_STEP = 0.1
 _LEAST = 1e-4  # a distance that is not zero
 _LONGEST_LABEL = 24  # characters
+_ROOMY = 25  # nodes that the smallest box has room for
+_COLOURS = 8
 Points = npt.NDArray[np.float64]
 
 
@@ -28,6 +32,7 @@ class DrawnNode(NamedTuple):
     x: float
     y: float
     radius: float
+    kind: int
 
 
 class DrawnEdge(NamedTuple):
@@ -35,18 +40,23 @@ class DrawnEdge(NamedTuple):
 
     id: str
     title: str
+    predicate: str
+    kind: int
     x1: float
     y1: float
     x2: float
     y2: float
     width: float
+    label_at: tuple[float, float]
 
 
 class Drawing(NamedTuple):
-    """All of a graph, in a box of `WIDTH` by `HEIGHT`."""
+    """All of a graph, in a box that grows with the nodes; `predicates` and `types` have the number of each one's colour."""
 
     nodes: tuple[DrawnNode, ...]
     edges: tuple[DrawnEdge, ...]
+    predicates: dict[str, int]
+    types: dict[str, int]
     width: float = WIDTH
     height: float = HEIGHT
 
@@ -55,29 +65,54 @@ def draw(graph: Graph) -> Drawing:
     """The drawing of a graph."""
     places = {node.key: index for index, node in enumerate(graph.nodes)}
     pairs = [(places[edge.source], places[edge.target]) for edge in graph.edges]
-    points = _in_box(_arrange(len(places), pairs))
+    scale = max(1.0, math.sqrt(len(places) / _ROOMY))
+    width, height = WIDTH * scale, HEIGHT * scale
+    points = _in_box(_arrange(len(places), pairs), width=width, height=height)
+    predicates = _numbered(edge.predicate for edge in graph.edges)
+    types = _numbered(node.type for node in graph.nodes)
     degrees = np.bincount(np.array(pairs, dtype=int).reshape(-1), minlength=len(places))
     nodes = tuple(
-        DrawnNode(node.name, _label(node.name), float(x), float(y), 6 + 2 * math.sqrt(degree))
+        DrawnNode(
+            name=node.name,
+            label=_label(node.name),
+            x=float(x),
+            y=float(y),
+            radius=6 + 2 * math.sqrt(degree),
+            kind=types[node.type],
+        )
         for node, (x, y), degree in zip(graph.nodes, points, degrees, strict=True)
     )
-    edges = []
+    edges, between = list[DrawnEdge](), Counter[frozenset[int]]()
     for edge, (source, target) in zip(graph.edges, pairs, strict=True):
         start, end = nodes[source], nodes[target]
         length = math.hypot(end.x - start.x, end.y - start.y) or 1.0
+        between[frozenset((source, target))] += 1
+        share = 0.38 + 0.12 * between[frozenset((source, target))]  # so that no label hides another
         along = ((end.x - start.x) / length, (end.y - start.y) / length)
         edges.append(
             DrawnEdge(
                 id=edge.id,
                 title=f"{start.name} {edge.predicate.replace('_', ' ')} {end.name}",
+                predicate=edge.predicate.replace("_", " "),
+                kind=predicates[edge.predicate],
                 x1=start.x + along[0] * start.radius,
                 y1=start.y + along[1] * start.radius,
                 x2=end.x - along[0] * (end.radius + 4),
                 y2=end.y - along[1] * (end.radius + 4),
                 width=min(4.0, 0.75 + edge.weight),
+                label_at=(
+                    start.x + (end.x - start.x) * share,
+                    start.y + (end.y - start.y) * share,
+                ),
             )
         )
-    return Drawing(nodes, tuple(edges))
+    return Drawing(nodes, tuple(edges), predicates, types, width, height)
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """A colour for each name, the most frequent first; the last one is of all that there are no more for."""
+    frequent = Counter(sorted(names)).most_common()
+    return {name: min(number, _COLOURS - 1) for number, (name, _) in enumerate(frequent)}
 
 
 def _arrange(count: int, pairs: list[tuple[int, int]]) -> Points:
@@ -107,13 +142,13 @@ def _arrange(count: int, pairs: list[tuple[int, int]]) -> Points:
     return points
 
 
-def _in_box(points: Points) -> Points:
+def _in_box(points: Points, *, width: float, height: float) -> Points:
     """The places, scaled to the box."""
     if not len(points):
         return points
     low, high = points.min(axis=0), points.max(axis=0)
     span = np.maximum(high - low, _LEAST)
-    inner = np.array([WIDTH - 2 * _MARGIN_X, HEIGHT - 2 * _MARGIN_Y])
+    inner = np.array([width - 2 * _MARGIN_X, height - 2 * _MARGIN_Y])
     share = np.where(high - low > _LEAST, (points - low) / span, 0.5)
     placed: Points = np.round(share * inner + np.array([_MARGIN_X, _MARGIN_Y]), 1)
     return placed

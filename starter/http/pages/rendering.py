@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.filters import do_filesizeformat
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.starter.http.pages.access import ROOT, STATIC
@@ -167,11 +168,20 @@ def _make_environment() -> Environment:
         as_text=_as_text,
         words=_words,
         segment=_segment,
+        size_of=_size_of,
         shortened=shortened,
     )
     known: Mapping[str, Any] = {"link": link, "root": ROOT, "static": STATIC}
     environment.globals.update(known)
     return environment
+
+
+def _size_of(amount: int, name: str) -> str:
+    """A number of bytes in units that a person reads, and a number of other things with its thousands apart."""
+    if not name.endswith("bytes"):
+        return f"{amount:,}"
+    sign = "-" if amount < 0 else ""
+    return f"{sign}{do_filesizeformat(abs(amount), binary=True)}"
 
 
 def _segment(text: str) -> str:

@@ -14,8 +14,15 @@ router = APIRouter(tags=["audit"])
 @router.get("/api/audit")
 async def list_audit(  # noqa: PLR0917 - its parameters are those of the list
     call: Annotated[TenantCall, tenant_call("admin")],
-    agent: Annotated[str | None, Query(description="Only of this agent")] = None,
-    key: Annotated[str | None, Query(description="Only with this API key, by its id")] = None,
+    agent_id: Annotated[str | None, Query(description="Only of this agent")] = None,
+    key_id: Annotated[str | None, Query(description="Only with this API key")] = None,
+    actor: Annotated[
+        str | None, Query(description="Only by this actor", examples=["job/a1"])
+    ] = None,
+    action: Annotated[
+        str | None,
+        Query(description="Only this action, or those that begin so", examples=["fact."]),
+    ] = None,
     denied: Annotated[bool, Query(description="Only what was denied")] = False,
     limit: PageLimit = 100,
     cursor: Cursor = None,
@@ -23,6 +30,12 @@ async def list_audit(  # noqa: PLR0917 - its parameters are those of the list
     """Lists who read or wrote what, and what was denied, the latest first."""
     return page_of(
         await call.client.audit(actor=call.access.actor).list(
-            agent_id=agent, key_id=key, denied=denied, limit=limit, cursor=cursor
+            agent_id=agent_id,
+            key_id=key_id,
+            actor=actor,
+            action=action,
+            denied=denied,
+            limit=limit,
+            cursor=cursor,
         )
     )

@@ -38,6 +38,8 @@ class PostgresAuditStore:
             _LIST,
             of_agent=query.agent_id,
             of_key=key_actor(query.key_id) if query.key_id is not None else None,
+            of_actor=query.actor,
+            of_action=query.action,
             only_denied=query.denied or None,
             before=decode_number_cursor(cursor) if cursor is not None else None,
             limit=check_limit(limit) + 1,

@@ -14,7 +14,7 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http import server_sent_events
 from mnestic.starter.jobs.plans import parse_plan, read_plan
-from tests.acceptance.pages.checks import check
+from tests.acceptance.pages.checks import NARROW, check
 from tests.rotten_snapshots import rot_snapshots
 
 expect.set_options(timeout=30_000)
@@ -191,6 +191,25 @@ async def test_facts_are_edited_by_keyboard_while_others_change_them(
     await check(page, "fact")
 
 
+async def test_a_list_stays_where_it_is_and_comes_first_on_a_phone(
+    page: Page, client: MnesticClient
+) -> None:
+    await client.memory("ada").facts.add("Mara", "lives_in", "Porto")
+    await page.goto("/ui/memory?agent_id=ada")
+    rows, value = page.locator("tbody"), page.get_by_label("Value of lives in of Mara")
+    before = await rows.bounding_box()
+
+    await value.focus()
+    await expect(page.get_by_role("button", name="Save")).to_be_visible()
+    assert await rows.bounding_box() == before
+
+    await page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    tops = [await page.locator(one).bounding_box() for one in ("#facts", "#filters", ".card")]
+    assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
+    await page.get_by_role("link", name="Filter").click()
+    await expect(page.get_by_label("About", exact=True)).to_be_in_viewport()
+
+
 async def test_a_page_that_finds_no_free_stream_follows_once_there_is_one(
     page: Page, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,20 +316,20 @@ async def test_the_graph_travels_in_time(page: Page, client: MnesticClient) -> N
         await facts.add("Mara", "knows", friend, valid_from=now - timedelta(days=100))
 
     await page.goto("/ui/graph?agent_id=ada")
-    await expect(page.locator("svg.graph line")).to_have_count(4)
-    await expect(page.locator("svg.graph")).to_contain_text("Lisbon")
+    await expect(page.locator(".graph line")).to_have_count(4)
+    await expect(page.locator(".graph")).to_contain_text("Lisbon")
     await check(page, "graph")
     back = page.get_by_label("Days back")
     await back.fill("200")
-    await expect(page.locator("svg.graph line")).to_have_count(1)
-    await expect(page.locator("svg.graph")).to_contain_text("Porto")
+    await expect(page.locator(".graph line")).to_have_count(1)
+    await expect(page.locator(".graph")).to_contain_text("Porto")
     await page.reload()
     await expect(back).to_have_value("200")
     await back.press("Home")
-    await expect(page.locator("svg.graph line")).to_have_count(4)
+    await expect(page.locator(".graph line")).to_have_count(4)
     await page.get_by_label("Around").fill("Ben")
     await page.get_by_label("Around").press("Enter")
-    await expect(page.locator("svg.graph line")).to_have_count(1)
+    await expect(page.locator(".graph line")).to_have_count(1)
 
 
 async def test_a_query_of_the_graph_is_run_and_drawn(page: Page, client: MnesticClient) -> None:
@@ -337,8 +356,8 @@ async def test_a_query_of_the_graph_is_run_and_drawn(page: Page, client: Mnestic
     await page.get_by_label("id", exact=True).fill("Launch")
     await page.get_by_role("button", name="Run").click()
 
-    await expect(page.locator("svg.graph line")).to_have_count(2)
-    await expect(page.locator("svg.graph")).to_contain_text("Crawl")
+    await expect(page.locator(".graph line")).to_have_count(2)
+    await expect(page.locator(".graph")).to_contain_text("Crawl")
     await check(page, "graph-query")
 
 

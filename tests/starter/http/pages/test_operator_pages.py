@@ -42,7 +42,7 @@ def test_nodes_stand_in_the_picture_and_apart(pairs: list[tuple[str, str]]) -> N
 
     places = {(node.x, node.y) for node in drawing.nodes}
     assert len(places) == len(graph.nodes)
-    assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places)
+    assert all(0 < x < drawing.width and 0 < y < drawing.height for x, y in places)
     assert draw(graph) == drawing
     assert len(drawing.edges) == len(pairs)
 
@@ -58,7 +58,7 @@ async def test_the_graph_is_drawn_as_it_was(
     for days in (0, 200, 800):
         on = f"{now - timedelta(days=days):%Y-%m-%d}"
         page = await browser.get("/ui/graph", params={"agent_id": "ada", "on": on})
-        names[days] = re.findall(r"<g><title>(.*?)</title>", page.text)
+        names[days] = re.findall(r'<g class="node[^>]*><title>(.*?)</title>', page.text)
 
     assert names == {0: ["Mara", "&lt;b&gt;Lisbon&lt;/b&gt;"], 200: ["Mara", "Porto"], 800: []}
 
@@ -87,10 +87,66 @@ async def test_a_query_of_the_contract_is_run_and_drawn(
 
     assert "/ui/graph/query?agent_id=ada&amp;query_id=needed" in linked.text
     assert 'name="$id"' in empty.text
-    assert re.findall(r"<g><title>(.*?)</title>", found.text) == ["T1", "T2"]
+    assert re.findall(r'<g class="node[^>]*><title>(.*?)</title>', found.text) == ["T1", "T2"]
     assert '<td data-label="t">Task T1</td>' in found.text
     assert wrong.status_code == 422
     assert "parameters: are id, n; the query takes id" in wrong.text
+
+
+async def test_what_was_put_before_a_message_is_shown_and_leads_to_the_memory(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    kept = await memory.add("The gate code is 5531.")
+    gone = await memory.add("The gate code was 7781 in the spring.")
+    await memory.auto_retrieve("What is the gate code?", "chat")
+    await memory.entries.delete(gone.id)
+
+    page = (await browser.get("/ui/memory/auto-retrieval", params={"agent_id": "ada"})).text
+
+    assert f'/ui/memory/entries/{kept.id}?agent_id=ada">The gate code is 5531.</a>' in page
+    assert "deleted since" in page
+
+
+async def test_the_audit_log_is_filtered_and_reads_are_folded(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    await client.memory("ada", actor="job/a1").add("Mara lives in Porto.")
+    for _ in range(3):
+        await browser.get("/ui/memory", params={"agent_id": "ada"})
+
+    found = {
+        name: re.findall(r'<th scope="row">(.*?)</th>', page.text)
+        for name, query in {
+            "all": {},
+            "action": {"action": "entry."},
+            "actor": {"actor": "job/a1"},
+        }.items()
+        if (page := await browser.get("/ui/audit", params=query))
+    }
+    folded = re.search(r"<summary>(\d+) reads</summary>", (await browser.get("/ui/audit")).text)
+
+    assert {one.partition(".")[0] for one in found["action"]} == {"entry"}
+    assert "entry.add" in found["actor"]
+    assert "fact.list" not in found["all"]
+    assert folded is not None
+    assert int(folded[1]) >= 3
+
+
+def test_edges_have_their_predicate_and_kinds_their_colour() -> None:
+    pairs = [(f"n{i}", f"n{(i * 7 + 1) % 60}") for i in range(60)]
+    graph = graph_of([*pairs, ("n1", "n0"), ("n0", "n1")])
+    edges = tuple(
+        edge.model_copy(update={"predicate": f"p{number % 12}"})
+        for number, edge in enumerate(graph.edges)
+    )
+
+    drawing = draw(graph.model_copy(update={"edges": edges}))
+
+    assert {edge.predicate for edge in drawing.edges} == set(drawing.predicates)
+    assert {edge.kind for edge in drawing.edges} == set(range(8))
+    assert len({edge.label_at for edge in drawing.edges}) == len(edges)
+    assert drawing.width * drawing.height / len(graph.nodes) >= WIDTH * HEIGHT / 26
 
 
 async def test_the_policy_is_edited_and_a_refusal_stands_beside_its_field(
