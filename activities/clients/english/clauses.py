@@ -3,7 +3,7 @@
 It knows the grammar of English and nothing of facts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,14 +39,14 @@ _PAST = frozenset({Status.PAST, Status.PERFECT, Status.ENDED, Status.LASTING})
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """A message as it is read: its parse, its people, when it was said, and what its speaker claimed before."""
+    """A message as it is read: its parse, its people, when it was said, and what was claimed before it."""
 
     parsed: Parsed
     lexicon: Lexicon
     values: ObjectReader
     entities: Entities
     at: datetime
-    known: Sequence[Extracted] = ()
+    known: Callable[[], Sequence[Extracted]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

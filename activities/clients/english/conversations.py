@@ -10,10 +10,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from mnestic.activities.clients.english.answers import statement_of
-from mnestic.activities.clients.english.corrections import corrections_of, takes_back
-from mnestic.activities.clients.english.messages import Read, read_message, states_nothing
+from mnestic.activities.clients.english.corrections import (
+    corrections_of,
+    may_correct,
+    takes_back,
+)
+from mnestic.activities.clients.english.messages import MessageReader, states_nothing
 from mnestic.activities.clients.english.parsing import LONGEST_TEXT, Parsed, parse, parser_memory
-from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.repairs import Repaired, repair
 from mnestic.activities.clients.messages.machine_text import mask_machine_text
 from mnestic.activities.clients.messages.tool_results import claims_of_result
@@ -53,7 +56,7 @@ def claims_of(
 
 
 class _Conversations:
-    """The sessions of some turns. Each message is parsed once, and read once alone and once after others."""
+    """The sessions of some turns. Each message is parsed once, and read after others; alone only as far as those after it depend on it."""
 
     def __init__(self, turns: Sequence[ExtractionInput], check: Callable[[], None]) -> None:
         self._check = check
@@ -71,7 +74,7 @@ class _Conversations:
             for turn in session
             if turn.kind == "message"
         ]
-        self._alone: dict[_Place, Read] = {}
+        self._readers: dict[_Place, MessageReader] = {}
         self._read: dict[_Place, tuple[Extracted, ...]] = {}
 
     @cached_property
@@ -112,10 +115,10 @@ class _Conversations:
 
     def _claims_of(self, turn: ExtractionInput) -> tuple[Extracted, ...]:
         context = self._context(turn)
-        people = [self._read_alone(one).people for one in context]
-        known = tuple(claim for one in context for claim in self._read_alone(one).claims)
-        claims = self._read_after(turn, people, known).claims
-        return tuple(_once(self._corrected(turn, claims, self._earlier_claims(turn, context))))
+        claims: Sequence[Extracted] = self._claims_after(turn, context)
+        if self._may_correct(turn):
+            claims = self._corrected(turn, claims, self._earlier_claims(turn, context))
+        return tuple(_once(claims))
 
     def _earlier_claims(
         self, turn: ExtractionInput, context: Sequence[ExtractionInput]
@@ -127,7 +130,7 @@ class _Conversations:
             before = recent[: -_CORRECTABLE - 1 : -1]
             if one is turn:
                 break
-            claims = self._corrected(one, self._read_alone(one).claims, before)
+            claims = self._corrected(one, self._alone(one).claims, before)
             wrong = {_key(each) for each in claims if each.kind == "retracted"}
             said = [(each, [c for c in old if _key(c) not in wrong]) for each, old in said]
             said.append((one, claims))
@@ -140,38 +143,42 @@ class _Conversations:
         before: Sequence[Sequence[Extracted]],
     ) -> Sequence[Extracted]:
         """The claims of a turn, or how they correct what was claimed just before."""
+        if not self._may_correct(turn):
+            return claims
         text = self._texts[turn.place].alone.repaired
-        is_stated = not states_nothing(text.text) or takes_back(text.text)
-        corrected = corrections_of(text.with_cues or text, claims, before) if is_stated else None
+        corrected = corrections_of(text.with_cues or text, claims, before)
         return claims if corrected is None else corrected
 
-    def _read_alone(self, turn: ExtractionInput) -> Read:
-        place = turn.place
-        if place not in self._alone:
-            self._alone[place] = read_message(self._texts[place].alone, turn, people=(), known=())
-        return self._alone[place]
+    def _may_correct(self, turn: ExtractionInput) -> bool:
+        """Whether a turn has a sign that it corrects, which few have: only for them what was claimed before is read."""
+        text = self._texts[turn.place].alone.repaired
+        if states_nothing(text.text) and not takes_back(text.text):
+            return False
+        return may_correct(text.with_cues or text)
 
-    def _read_after(
-        self,
-        turn: ExtractionInput,
-        people: Sequence[Sequence[Person]],
-        known: tuple[Extracted, ...],
-    ) -> Read:
+    def _alone(self, turn: ExtractionInput) -> MessageReader:
+        place = turn.place
+        if place not in self._readers:
+            self._readers[place] = MessageReader(self._texts[place].alone, turn)
+        return self._readers[place]
+
+    def _claims_after(
+        self, turn: ExtractionInput, context: Sequence[ExtractionInput]
+    ) -> tuple[Extracted, ...]:
+        """What a turn, or else the answer that it is, claims after the messages before it."""
         text = self._texts[turn.place]
-        read = read_message(text.parsed, turn, people=people, known=known)
-        if read.claims or text.answer is None:
-            return read
-        answer = read_message(
-            text.answer,
-            turn.model_copy(update={"content": text.answer.content}),
-            people=people,
-            known=known,
-        )
+        people = [self._alone(one).people for one in context]
+
+        def known() -> list[Extracted]:
+            return [claim for one in context for claim in self._alone(one).claims]
+
+        claims = MessageReader(text.parsed, turn, people=people, known=known).claims
+        if claims or text.answer is None:
+            return claims
+        answer = turn.model_copy(update={"content": text.answer.content})
         span = Span(start=0, end=len(turn.content.rstrip()))
-        return Read(
-            tuple(claim.model_copy(update={"span": span}) for claim in answer.claims),
-            (*read.people, *answer.people),
-        )
+        claims = MessageReader(text.answer, answer, people=people, known=known).claims
+        return tuple(claim.model_copy(update={"span": span}) for claim in claims)
 
 
 def _repaired(turn: ExtractionInput, before: Iterable[ExtractionInput]) -> Repaired:

@@ -71,6 +71,11 @@ def corrections_of(
     return _restated(own, before, correction) if own else _renamed(correction, before, span)
 
 
+def may_correct(text: Repaired) -> bool:
+    """Whether a text has a sign that it corrects something; `corrections_of` is None for others, whatever was claimed before."""
+    return takes_back(text.text) or _correction_in(text) is not None
+
+
 def takes_back(text: str) -> bool:
     """Whether a text begins with words that take back all that was said before it."""
     return text.strip().lower().startswith(tuple(load_lexicon().takebacks))

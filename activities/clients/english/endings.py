@@ -61,7 +61,7 @@ def _mentions(
 
 def _owners(clause: Clause, context: ExtractionContext) -> list[str]:
     """Whose things end: those of the subjects, or of the speaker where these are things or unknown."""
-    known = {one.subject for one in context.known}
+    known = {one.subject for one in context.known()}
     named = [one.subject for one in clause.subjects]
     is_of_others = [one for one in named if one in known or one == context.entities.speaker]
     return is_of_others or [*named, context.entities.speaker]
@@ -72,7 +72,7 @@ def _of_known(
 ) -> Iterator[Extracted]:
     """Ends of what was claimed and is named."""
     owners = {name_key(one) for one in _owners(clause, context)}
-    for known in context.known:
+    for known in context.known():
         is_of = name_key(known.subject) in owners and known.kind in _SO and known.object
         if not is_of or known.predicate in _TASTES:
             continue
@@ -163,7 +163,7 @@ def _no_more(clause: Clause, context: ExtractionContext) -> Iterator[Extracted]:
     for person in clause.subjects:
         hobby = ("hobby", gerund_of(clause.verb))
         yield claim_of(clause, person.subject, hobby, kind="ended", context=context)
-        for known in context.known:
+        for known in context.known():
             is_same = name_key(known.subject) == name_key(person.subject)
             if is_same and not names.isdisjoint({known.predicate, known.predicate.split("_")[0]}):
                 slot = (known.predicate, known.object)
@@ -179,7 +179,7 @@ def _swapped(clause: Clause, context: ExtractionContext) -> Iterator[Extracted]:
     old = children(clause.verb, "dobj") if old_slot == "dobj" else clause.find(f"{verb} {old_slot}")
     new = clause.find(f"{verb} {new_slot}")
     owners = {name_key(person.subject) for person in clause.subjects}
-    for known in context.known:
+    for known in context.known():
         said = [name_key(context.values.text(token)) for token in old]
         is_meant = any(may_mean(one, name_key(known.object or "")) for one in said)
         if not (new and is_meant and name_key(known.subject) in owners):

@@ -3,8 +3,8 @@
 It decides which sentences state anything at all.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from spacy.tokens import Span as Sentence
 from spacy.tokens import Token
@@ -26,57 +26,80 @@ _RECENT = 3  # messages whose people a pronoun may mean
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
 
-class Read(NamedTuple):
-    """What a message claims, and whom it names."""
-
-    claims: tuple[Extracted, ...]
-    people: tuple[Person, ...]
-
-
 def states_nothing(text: str) -> bool:
     """Whether a sign speaks for the whole text that it is a joke, a story or an order."""
     return load_lexicon().genre.search(text) is not None
 
 
-def read_message(
-    parsed: Parsed,
-    turn: ExtractionInput,
-    *,
-    people: Sequence[Sequence[Person]],
-    known: Sequence[Extracted],
-) -> Read:
-    """Reads a message after others.
+class MessageReader:
+    """Reads a message after others: whom it names, and, once that is asked for, what it claims."""
 
-    Args:
-        parsed: The message.
-        turn: Who said it, and when.
-        people: Whom the messages before it have named, message by message.
-        known: What they have claimed.
-    """
-    lexicon = load_lexicon()
-    if states_nothing(parsed.content):
-        return Read((), ())
-    values = ObjectReader(parsed, lexicon)
-    earlier = [person for each in people for person in each]
-    recent = [person for each in people[-_RECENT:] for person in each]
-    entities = Entities(
-        parsed, values, lexicon, speaker=turn.speaker, earlier=earlier, recent=recent
-    )
-    context = ExtractionContext(parsed, lexicon, values, entities, turn.at, known)
-    claims: list[Extracted] = []
-    for sentence in parsed.sentences:
-        tokens = [token for token in sentence if not token.is_space]
-        if not tokens or _is_unstated(sentence):
-            continue
-        own = list(_claims_of(tokens, context))
-        words = parsed.repaired.part(sentence.start_char, sentence.end_char)
-        amended = corrections_of(words, own, [claims]) if claims else None
-        claims = (
-            _amended(claims, amended, parsed.span(tokens[0], tokens[-1]).end)
-            if amended is not None
-            else [*claims, *own]
+    def __init__(
+        self,
+        parsed: Parsed,
+        turn: ExtractionInput,
+        *,
+        people: Sequence[Sequence[Person]] = (),
+        known: Callable[[], Sequence[Extracted]] = tuple,
+    ) -> None:
+        """Makes a reader.
+
+        Args:
+            parsed: The message.
+            turn: Who said it, and when.
+            people: Whom the messages before it have named, message by message.
+            known: Returns what they have claimed, which few messages depend on.
+        """
+        self._parsed, self._turn, self._earlier, self._known = parsed, turn, people, known
+        self._states_nothing = states_nothing(parsed.content)
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Whom the message names."""
+        return () if self._states_nothing else tuple(self._entities.persons)
+
+    @cached_property
+    def claims(self) -> tuple[Extracted, ...]:
+        """What the message claims."""
+        if self._states_nothing:
+            return ()
+        context = ExtractionContext(
+            self._parsed,
+            load_lexicon(),
+            self._values,
+            self._entities,
+            self._turn.at,
+            self._known,
         )
-    return Read(tuple(claims), tuple(entities.persons))
+        claims: list[Extracted] = []
+        for sentence in self._parsed.sentences:
+            tokens = [token for token in sentence if not token.is_space]
+            if not tokens or _is_unstated(sentence):
+                continue
+            own = list(_claims_of(tokens, context))
+            words = self._parsed.repaired.part(sentence.start_char, sentence.end_char)
+            amended = corrections_of(words, own, [claims]) if claims else None
+            claims = (
+                _amended(claims, amended, self._parsed.span(tokens[0], tokens[-1]).end)
+                if amended is not None
+                else [*claims, *own]
+            )
+        return tuple(claims)
+
+    @cached_property
+    def _values(self) -> ObjectReader:
+        return ObjectReader(self._parsed, load_lexicon())
+
+    @cached_property
+    def _entities(self) -> Entities:
+        return Entities(
+            self._parsed,
+            self._values,
+            load_lexicon(),
+            speaker=self._turn.speaker,
+            earlier=[person for each in self._earlier for person in each],
+            recent=[person for each in self._earlier[-_RECENT:] for person in each],
+        )
 
 
 def _is_unstated(sentence: Sentence) -> bool:

@@ -119,7 +119,7 @@ def _of_thing(
         if owner is not None:
             return owner, f"{lemma(thing)} {attribute}"
         return (values_.text(thing), attribute) if values_.is_thing(thing) else None
-    known = [one for one in context.known if one.predicate == predicate_named(attribute)]
+    known = [one for one in context.known() if one.predicate == predicate_named(attribute)]
     if known:
         return known[-1].subject, attribute
     if children(noun, "compound") and len(words) > 1:

@@ -156,7 +156,7 @@ def _is_lasting(
 def _moves_home(clause: Clause, token: Token, context: ExtractionContext) -> bool:
     """Whether somebody has another home, and not a team another tool: a place is named, or one person moves."""
     is_placed = any(word.ent_type_ in _PLACE_ENTITIES for word in clause.verb.subtree)
-    is_placed = is_placed or any(one.predicate == "lives_in" for one in context.known)
+    is_placed = is_placed or any(one.predicate == "lives_in" for one in context.known())
     is_one = all(one.lower_ != "we" for one in clause.subject_tokens) and not clause.find(
         "move from"
     )
