@@ -14,6 +14,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Sentence
+from thinc.api import use_ops
+from threadpoolctl import threadpool_limits
 
 from mnestic.activities.clients.english.lexicon import load_lexicon, pattern
 from mnestic.activities.clients.english.repairs import LABELLED, Repaired, without_symbols
@@ -99,12 +101,16 @@ class Parsed(NamedTuple):
 
 @lru_cache(maxsize=1)
 def load_pipeline() -> Language:
-    """The pipeline, loaded once.
+    """The pipeline, loaded once; from then on the process multiplies matrices in one thread.
+
+    Its matrices are so small that several threads wait for each other longer than they compute.
 
     Raises:
         OSError: its model is not installed.
     """
-    return spacy.load(MODEL, exclude=["senter"])
+    threadpool_limits(limits=1, user_api="blas")
+    with use_ops("numpy", use_blis=False):  # NumPy's OpenBLAS takes a third of the time of BLIS
+        return spacy.load(MODEL, exclude=["senter"])
 
 
 @contextmanager
