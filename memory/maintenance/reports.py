@@ -120,7 +120,7 @@ class MaintenanceRun(DeferredModel):
 class MemorySizes(DeferredModel):
     """How much a tenant's memory holds: its agents, entries of messages, active facts, raw messages and archived entries.
 
-    `row_bytes` is about what the tenant's rows take, without indexes; reports of an earlier version have none.
+    `memory_bytes` is about what the tenant's rows take, without indexes; reports of an earlier version have none.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -130,7 +130,7 @@ class MemorySizes(DeferredModel):
     facts: int
     messages: int
     archived: int
-    row_bytes: int = 0
+    memory_bytes: int = 0
 
     def since(self, before: "MemorySizes") -> dict[str, int]:
         """What has been added by name, less what has been removed."""

@@ -52,7 +52,7 @@ def _growth(growth: MemoryGrowth) -> Iterator[tuple[str, str]]:
 
 def _sizes(numbers: Mapping[str, int], *, form: str) -> str:
     counts = {name: f"{number:{form}}" for name, number in numbers.items()}
-    counts["row_bytes"] = f"{numbers['row_bytes'] / 2**20:{form}.1f} MiB"
+    counts["memory_bytes"] = f"{numbers['memory_bytes'] / 2**20:{form}.1f} MiB"
     return ", ".join(
         f"{name.removesuffix('_bytes').replace('_', ' ')} {number}"
         for name, number in counts.items()

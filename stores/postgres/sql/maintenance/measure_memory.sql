@@ -6,4 +6,4 @@ SELECT (SELECT count(*) FROM mnestic.agent_revision
        (SELECT count(*) FROM mnestic.fact WHERE tenant_id = %(tenant_id)s AND status = 'active') AS facts,
        (SELECT count(*) FROM mnestic.resource WHERE tenant_id = %(tenant_id)s) AS messages,
        (SELECT count(*) FROM mnestic.archived_entry WHERE tenant_id = %(tenant_id)s) AS archived,
-       (SELECT CAST(sum(bytes) AS bigint) FROM mnestic.row_bytes(%(tenant_id)s, NULL)) AS row_bytes
+       (SELECT CAST(sum(bytes) AS bigint) FROM mnestic.row_bytes(%(tenant_id)s, NULL)) AS memory_bytes
