@@ -48,8 +48,6 @@ from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
 LEARNED: tuple[EntryType, ...] = ("pattern", "learning", "insight")
 _SEARCH: tuple[TierName, ...] = ("search",)
 _LATELY = timedelta(hours=2)
-_LATEST = 10  # messages
-_FOUND = 20  # entries
 _BARELY = 1e-6  # a score; with 0, what has nothing to do with the question would come too
 _PAGE = 1000
 
@@ -88,7 +86,7 @@ class ContextBuilder:
 
         Args:
             caller: Whose memory it is.
-            query: The question; `min_score` is what search has to score.
+            query: The question; `min_score` is what search has to score, `limit` how many entries it finds.
             max_tokens: What the whole block may have.
             tiers: Which of them are wanted.
             policy: The weights of search; the agent's own without one.
@@ -102,7 +100,7 @@ class ContextBuilder:
         # Entries with lower scores are queried too, since the ledger names them.
         found = await retrieve(
             caller,
-            query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
+            query.model_copy(update={"min_score": _BARELY, "asked_at": now}),
             embedders=self._models.embedders(caller),
             rerankers=self._models.rerankers(caller),
             policy=policy,
@@ -141,14 +139,16 @@ class ContextBuilder:
             now = await transaction.now()
             return await read_categories(transaction, now=now, count_tokens=self._count_tokens)
 
-    async def of_conversation(self, begin: Begin, session_id: str, *, max_tokens: int) -> Context:
-        """What was said in a session lately: of the last two hours, the last ten messages."""
+    async def of_conversation(
+        self, begin: Begin, session_id: str, *, max_tokens: int, limit: int
+    ) -> Context:
+        """What was said in a session lately: of the last two hours, so many messages."""
         async with begin() as transaction:
             now = await transaction.now()
             query = EntryQuery(
                 entry_types=("interaction",), session_id=session_id, since=now - _LATELY
             )
-            latest, _ = await transaction.entries.list_entries(query, limit=_LATEST)
+            latest, _ = await transaction.entries.list_entries(query, limit=limit)
         return context_of(
             CONVERSATION,
             [message_tier(latest, now=now)],

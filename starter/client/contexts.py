@@ -20,29 +20,35 @@ from mnestic.starter.client.client_scope import ClientPart, ClientScope
 from mnestic.starter.client.keyword_arguments import check_known
 from mnestic.starter.client.search import retrieval_query, search
 
+CONTEXT_ENTRIES = 20  # that a search for a context finds
+
 
 class ContextClient(ClientPart):
     """Blocks for prompts. Each is marked as data, which nothing in it can end; `memory.context_for_query` makes one too."""
 
-    async def conversation(self, session_id: str, *, max_tokens: int = 1500) -> Context:
-        """The messages of a session in the last two hours, at most the last ten, the oldest first.
+    async def conversation(
+        self, session_id: str, *, max_tokens: int = 1500, limit: int = 10
+    ) -> Context:
+        """The messages of a session in the last two hours, at most the last `limit`, the oldest first.
 
         Raises:
-            InvalidInputError: the budget is below 0.
+            InvalidInputError: the budget is below 0, or the limit invalid.
         """
         return await context_builder(self._scope).of_conversation(
-            self._scope.caller, session_id, max_tokens=token_budget(max_tokens)
+            self._scope.caller, session_id, max_tokens=token_budget(max_tokens), limit=limit
         )
 
-    async def learning(self, topic: FreeText, *, max_tokens: int = 1000) -> Context:
-        """Patterns, lessons and insights about a topic.
+    async def learning(
+        self, topic: FreeText, *, max_tokens: int = 1000, limit: int = CONTEXT_ENTRIES
+    ) -> Context:
+        """Patterns, lessons and insights about a topic, at most `limit`.
 
         Raises:
-            InvalidInputError: the topic is not valid as a query.
+            InvalidInputError: the topic is not valid as a query, or the limit invalid.
         """
         context = await context_builder(self._scope).learned_patterns(
             self._scope.caller,
-            retrieval_query(topic, {}, repeats=True),
+            retrieval_query(topic, {"limit": limit}, repeats=True),
             max_tokens=token_budget(max_tokens),
         )
         count_returned(self._scope, context)

@@ -28,6 +28,7 @@ from mnestic.starter.checked_texts import ChecksTexts, FreeText
 from mnestic.starter.client.agent_settings import ReaderClient, SettingsClient
 from mnestic.starter.client.client_scope import ClientScope
 from mnestic.starter.client.contexts import (
+    CONTEXT_ENTRIES,
     ContextClient,
     RetrievalLogClient,
     context_builder,
@@ -308,13 +309,14 @@ class MemoryClient(ChecksTexts):
             max_tokens: The limit of the whole block, counted exactly; with 0 or 1 it is empty.
             tiers: Which of `summaries`, `facts` and `search` are wanted.
             policy: The weights of search; the agent's own by default.
-            **arguments: As in `mnestic.memory.retrieval.queries.RetrievalQuery`.
+            **arguments: As in `mnestic.memory.retrieval.queries.RetrievalQuery`; `limit` is that of the search results, 20 by default.
 
         Raises:
             InvalidInputError: the question, the weights or a field are invalid.
         """
         check_known(tiers, TIERS, what="tiers")
         check_policy(policy)
+        arguments.setdefault("limit", CONTEXT_ENTRIES)
         context = await context_builder(self._scope).for_query(
             self._scope.caller,
             retrieval_query(query, arguments, repeats=True),  # `left_out` names repeated entries

@@ -20,6 +20,7 @@ def context(
         list[str] | None,
         typer.Option(help=f"Only {', '.join(get_args(TierName))}; may be repeated."),
     ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of search results.")] = 20,
     as_json: AsJson = False,
     reader: Reader = None,
     asker: Asker = None,
@@ -30,7 +31,7 @@ def context(
     async def work() -> None:
         async with open_agent_memory(agent, reader=reader) as memory:
             context_block = await memory.context_for_query(
-                query, max_tokens=max_tokens, tiers=tiers, asker=asker
+                query, max_tokens=max_tokens, limit=limit, tiers=tiers, asker=asker
             )
         if as_json:
             print_json(context_block.model_dump(mode="json"))

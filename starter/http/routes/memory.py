@@ -16,10 +16,11 @@ from mnestic.memory.knowledge.entries import (
 from mnestic.memory.knowledge.ingestion import MemoryStatistics
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.retrieval.agent_settings import AgentSettings
-from mnestic.memory.retrieval.contexts import Context
-from mnestic.memory.retrieval.queries import PresetName, Rerank
+from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
+from mnestic.memory.retrieval.queries import MOST_RESULTS, PresetName, Rerank
 from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.memory.validation import refused
+from mnestic.starter.client.contexts import CONTEXT_ENTRIES
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
@@ -110,10 +111,16 @@ async def context(  # noqa: PLR0917 - its parameters are those of the query
     max_tokens: Annotated[
         int, Query(ge=0, le=MOST_TOKENS, description="The limit of the whole block")
     ] = 2000,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_RESULTS, description="The maximum number of search results")
+    ] = CONTEXT_ENTRIES,
+    tier: Annotated[list[TierName], Query(description="Only of these; all by default")] = [],  # noqa: B006 - FastAPI reads it
     asker: Asker = None,
 ) -> Context:
     """What memory has about a question, as one block for a prompt, and what was left out."""
-    return await call.memory.context_for_query(text, max_tokens=max_tokens, asker=asker)
+    return await call.memory.context_for_query(
+        text, max_tokens=max_tokens, limit=limit, tiers=tier or TIERS, asker=asker
+    )
 
 
 @router.get("/api/memory/settings")

@@ -74,10 +74,12 @@ async def test_a_question_of_a_time_that_is_past_is_told_what_was_so_then(
 async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
     facts = await known.context_for_query(QUESTION, tiers=["facts"])
     search = await known.context_for_query(QUESTION, tiers=["search"])
+    one = await known.context_for_query(QUESTION, tiers=["search"], limit=1)
     none = await known.context_for_query(QUESTION, tiers=[])
 
     assert {part.kind for part in facts.kept} == {"fact"}
     assert {part.kind for part in search.kept} == {"memory"}
+    assert len(one.kept) == 1 < len(search.kept)
     assert (none.text, none.tokens, none.kept) == ("", 0, ())
     unknown = await known.context_for_query("Explain quantum chromodynamics")
     assert {line["category"] for line in lines(unknown)} == {"profile", "work"}
@@ -130,10 +132,12 @@ async def test_a_conversation_is_its_last_hours_the_oldest_first(ada: MemoryClie
     )
 
     context = await ada.contexts.conversation("s1")
+    shorter = await ada.contexts.conversation("s1", limit=2)
     nothing = await ada.contexts.conversation("s3")
 
     told = [line["memory"] for line in lines(context)]
     assert told == [*(f"Minute {n}." for n in range(80, 0, -10)), "Yes.", "Yes."]
+    assert [line["memory"] for line in lines(shorter)] == ["Yes.", "Yes."]
     assert (context.max_tokens, nothing.text) == (1500, "")
     history, cursor = await ada.contexts.list_messages("s1", limit=5)
     assert [entry.content for entry in history][:3] == ["Yes.", "Yes.", "Minute 10."]
@@ -148,11 +152,13 @@ async def test_what_was_learned_of_a_topic_is_told(ada: MemoryClient) -> None:
     await ada.add("Mara prefers tea.", entry_type="insight", at=NOON)
 
     context = await ada.contexts.learning("deploys on Friday")
+    first = await ada.contexts.learning("deploys on Friday", limit=1)
     listed = await ada.contexts.list_patterns()
     found = await ada.contexts.list_patterns("deploys")
 
     told = {line["memory"] for line in lines(context)}
     assert "Deploys on Fridays fail more often." in told
+    assert len(lines(first)) == 1
     assert not told & {"Deploys were discussed on Friday.", "Mara prefers tea."}
     assert {entry.entry_type for entry in listed} == {"pattern", "learning", "insight"}
     assert {entry.content for entry in found} == {
