@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from mnestic.memory.access.audit import refusal
 from mnestic.memory.canonical import storable
-from mnestic.memory.errors import InvalidInputError, RefusedError
+from mnestic.memory.errors import InvalidInputError, NotFoundError, RefusedError
 from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.knowledge.events import MemoryEvent
 from mnestic.memory.knowledge.resources import Resource
@@ -256,7 +256,12 @@ class UnitOfWork:
         """Leaves audit rows of a transaction that was undone, because what was attempted in it was refused."""
         reason = refusal(type(error))
         self.operation_key = undone.operation_key
-        self._trail = [(action, storable(target), reason) for action, target in undone.attempts]
+        attempts = undone.attempts
+        if not attempts and isinstance(
+            error, NotFoundError
+        ):  # what is not there was read all the same
+            attempts = ((f"{error.what.replace(' ', '_')}.get", error.name),)
+        self._trail = [(action, storable(target), reason) for action, target in attempts]
         if self._trail:
             await self.finish()
 

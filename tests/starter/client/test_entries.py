@@ -236,3 +236,18 @@ async def test_a_query_without_a_filter_archives_nothing(ada: MemoryClient) -> N
         await ada.entries.archive_matching(EntryQuery())
 
     assert await listed(ada) == [entry]
+
+
+async def test_a_read_of_what_is_not_there_is_in_the_audit_log(client: MnesticClient) -> None:
+    ada = client.memory("ada")
+
+    for read in (ada.entries.get, ada.facts.reactivate, ada.entries.restore):
+        with pytest.raises(NotFoundError):
+            await read("gone")
+
+    rows, _ = await client.audit().list(agent_id="ada")
+    assert {(row.action, row.target, row.reason) for row in rows} == {
+        ("entry.get", "gone", "refused: NotFoundError"),
+        ("fact.get", "gone", "refused: NotFoundError"),
+        ("archived_entry.get", "gone", "refused: NotFoundError"),
+    }
