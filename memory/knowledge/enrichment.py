@@ -18,7 +18,7 @@ from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
 from mnestic.memory.knowledge.time_mentions import times_of
-from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.sentences import cut_text, split_sentences
 from mnestic.memory.language.terms import terms_of
 
 _SUMMARY_CHARS = 200
@@ -175,7 +175,7 @@ def _words_of(claims: Sequence[Claim]) -> Iterable[str]:
 def _described(content: str, *, at: datetime) -> dict[str, Any]:
     """What follows from the content of an entry alone, and when it was said."""
     return {
-        "summary": cut_text(content, _SUMMARY_CHARS),
+        "summary": _summary(content),
         "keywords": _keywords(content),
         "times": times_of(content, at=at),
     }
@@ -189,6 +189,30 @@ def with_importance(entry: Entry, *, basis: ImportanceBasis, children: int = 0) 
 
 def _joined(known: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*known, *more]))
+
+
+def _summary(text: str) -> str:
+    """A short text itself; of a longer one, in their order, sentences that have most of the words that come again in it.
+
+    If none comes again, or no sentence is short enough, it is the beginning.
+    """
+    if len(text) <= _SUMMARY_CHARS:
+        return text.strip()
+    counts = Counter(terms_of(text))
+    again = frozenset(word for word, number in counts.items() if number > 1)
+    left = [
+        (sentence, again.intersection(terms_of(sentence))) for sentence in split_sentences(text)
+    ]
+    chosen: list[str] = []
+    told: frozenset[str] = frozenset()
+    while left := [one for one in left if len(" ".join([*chosen, one[0]])) <= _SUMMARY_CHARS]:
+        best = max(left, key=lambda one: sum(counts[word] for word in one[1] - told))
+        if best[1] <= told:
+            break
+        left.remove(best)
+        chosen.append(best[0])
+        told |= best[1]
+    return " ".join(sorted(chosen, key=text.index)) or cut_text(text, _SUMMARY_CHARS)
 
 
 def _keywords(text: str) -> tuple[str, ...]:

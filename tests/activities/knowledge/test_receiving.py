@@ -46,6 +46,22 @@ async def test_a_message_is_an_entry_at_once_and_waits_to_be_learned_from(begin:
     assert 0 < entry.importance < 1
 
 
+async def test_the_summary_of_a_long_text_is_what_it_comes_back_to(begin: Begin) -> None:
+    subject = "The migration of the billing database to Postgres 17 is planned for Friday."
+    long = (
+        "Hello everybody, and thanks for coming. It is raining, and my umbrella is at home. "
+        f"{subject} We spoke of the billing database for an hour. Ben checks billing after the "
+        "migration. Lunch was good."
+    )
+    await keep(begin, said(1, long), said(2, "No sentence here ends " + "and on and " * 30))
+
+    found = {entry.source_id: entry.summary for entry in await entries(begin)}
+
+    assert found["m001"] == subject
+    assert found["m002"].startswith("No sentence here ends and on")
+    assert len(found["m002"]) <= 200
+
+
 async def test_a_message_that_comes_again_in_other_words_changes_nothing(begin: Begin) -> None:
     await keep(begin, said(1, TEXT))
     before = await entries(begin)
