@@ -8,8 +8,8 @@ WITH waiting AS (
      CROSS JOIN LATERAL (
            SELECT count(*) AS messages, min(updated_at) AS since
              FROM mnestic.ingest_state AS message
-            WHERE message.tenant_id = agent.tenant_id AND message.agent_id = agent.agent_id
-              AND message.state = state.name) AS of_agent
+            WHERE message.tenant_id = agent.tenant_id AND message.agent_id COLLATE "C" = agent.agent_id
+              AND message.state = state.name AND message.state <> 'learned') AS of_agent
      WHERE agent.tenant_id = %(tenant_id)s
      GROUP BY state.name
 ), run AS (
