@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +45,7 @@ class Sources:
     module_dir: Path = Path(__file__).parent / "temporal"
     package: str = "github.com/temporalio/cli/cmd/temporal"
     download_stall_s: float = 20.0
+    reported_packages: int = 200  # of a build, between two lines of its progress
 
     @property
     def log(self) -> Path:
@@ -86,8 +87,14 @@ async def download(draft: Path, sources: Sources, processes: ProcessGroup) -> Pa
     return complete[0]
 
 
-async def build(draft: Path, sources: Sources, processes: ProcessGroup) -> Path | NotMade:
-    """Builds in the directory `draft`, from the module's pins alone.
+async def build(
+    draft: Path,
+    sources: Sources,
+    processes: ProcessGroup,
+    *,
+    report: Callable[[str], None],
+) -> Path | NotMade:
+    """Builds in the directory `draft`, from the module's pins alone, and reports how many packages are compiled.
 
     Raises:
         ProcessCrashedError: the build could not be started.
@@ -98,14 +105,27 @@ async def build(draft: Path, sources: Sources, processes: ProcessGroup) -> Path 
     flags = ("-trimpath", "-ldflags", f"-s -w {version}", "-o", program)
     spec = ProcessSpec(
         name="the build of Temporal",
-        command=(str(shutil.which("go", path=sources.path)), "build", *flags, sources.package),
+        command=(
+            str(shutil.which("go", path=sources.path)),
+            "build",
+            "-v",
+            *flags,
+            sources.package,
+        ),
         log=sources.log,
         stop_signal=signal.SIGINT,  # go ends its compilers, too
         cwd=module,
         env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},  # no C compiler is needed
     )
+    begun, reported, before = time.monotonic(), 0, _packages(spec.log)
     async with _running(spec, processes) as part:
-        exit_code = await part.wait(BUILD_LIMIT_S)
+        while (exit_code := await part.wait(POLL_S)) is None:
+            if time.monotonic() - begun > BUILD_LIMIT_S:
+                break
+            compiled = _packages(spec.log) - before
+            if compiled >= reported + sources.reported_packages:
+                reported = compiled
+                report(f"{compiled} packages compiled")
     if exit_code is None:
         return NotMade(f"it was not done after {BUILD_LIMIT_S:.0f} s; its log is {spec.log}")
     if exit_code != 0:
@@ -126,6 +146,12 @@ async def _running(spec: ProcessSpec, processes: ProcessGroup) -> AsyncIterator[
 
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def _packages(log: Path) -> int:
+    """How many packages a log of builds names."""
+    lines = log.read_bytes().splitlines() if log.exists() else ()
+    return sum(not line.startswith(b"go: ") for line in lines)
 
 
 def _last_line(log: Path) -> str:

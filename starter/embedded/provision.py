@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -29,7 +30,7 @@ OLDEST_VERSION = (1, 9, 0)  # the first that can skip time for one workflow
 VERSION_LIMIT_S = 20.0
 LOCK_POLL_S = 0.2
 REMEDY = (
-    "Install the Temporal CLI (https://docs.temporal.io/cli) or Go (https://go.dev/doc/install) and "
+    "Install the Temporal CLI (https://docs.temporal.io/cli) or Go 1.21 or newer (https://go.dev/doc/install) and "
     "start again, or set TEMPORAL_ADDRESS to a server of your own"
 )
 
@@ -101,9 +102,9 @@ class _Search:
             self.tried.append("a build with Go (there is no go on PATH)")
             return None
         self._report(
-            f"Building Temporal {CLI_VERSION} with Go (about 4 minutes, once on this machine)"
+            f"Building Temporal {CLI_VERSION} with Go (about 5 minutes, once on this machine)"
         )
-        return await self._made("a build with Go", build)
+        return await self._made("a build with Go", partial(build, report=self._report))
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:

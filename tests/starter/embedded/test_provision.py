@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,19 +136,21 @@ async def test_a_cache_that_cannot_be_written_is_named(
 
 
 @pytest.mark.acceptance
-async def test_a_search_that_is_cancelled_stops_its_build(
+async def test_a_build_tells_how_far_it_is_and_stops_when_the_search_is_cancelled(
     processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:
     endless = path / "go"
-    endless.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    packages = "printf 'go: downloading c\\na\\nb\\n'"
+    endless.write_text(f"#!/bin/sh\n{packages}\nexec sleep 600\n", encoding="utf-8")
     endless.chmod(stat.S_IRWXU)
     building = asyncio.Event()
 
     def report(line: str) -> None:
-        if line.startswith("Building"):
-            asyncio.get_running_loop().call_later(0.1, building.set)
+        if line == "2 packages compiled":
+            building.set()
 
-    search = asyncio.create_task(find_temporal(report, processes, sources=sources))
+    searched = replace(sources, reported_packages=2)
+    search = asyncio.create_task(find_temporal(report, processes, sources=searched))
     await building.wait()
     (build,) = processes.marks
     search.cancel()
