@@ -3,7 +3,9 @@
 Every server needs the same: which tenant a request is of follows from its key and from nothing else.
 """
 
+import asyncio
 import hmac
+import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Self
@@ -11,7 +13,7 @@ from typing import Self
 from mnestic.memory.access.api_keys import Action, ApiKey, read_key
 from mnestic.memory.access.audit import key_actor
 from mnestic.memory.access.errors import ForbiddenError
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import MnesticError, NotFoundError
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import EVERY_AGENT
@@ -46,6 +48,14 @@ class Access:
         return _denial(self.key, action, agent_id) is None
 
 
+@dataclass(frozen=True, kw_only=True)
+class StorageCheck:
+    """What a check of the database has found, and until when that counts."""
+
+    until: float = 0.0  # seconds of the monotonic clock
+    failure: MnesticError | None = None
+
+
 class Tenants:
     """The clients of tenants; use it as an async context manager, which closes the connections."""
 
@@ -55,6 +65,7 @@ class Tenants:
         self._auto = auto_retriever(settings, connections.models)
         self._clients: dict[str, MnesticClient] = {}
         self._closing = AsyncExitStack()
+        self._checking, self._storage = asyncio.Lock(), StorageCheck()
 
     @classmethod
     async def connect(cls, settings: Settings | None = None) -> Self:
@@ -90,6 +101,24 @@ class Tenants:
                 is_shared=True,
             )
         return self._clients[tenant_id]
+
+    async def check_storage(self) -> None:
+        """Asks the database for an answer, once a second however many callers there are.
+
+        Raises:
+            DatabaseUnavailableError: it gives none.
+            SchemaVersionError: it is of another version.
+        """
+        async with self._checking:
+            if self._storage.until < time.monotonic():
+                failure = None
+                try:
+                    await self._connections.memory.check()
+                except MnesticError as error:
+                    failure = error
+                self._storage = StorageCheck(until=time.monotonic() + 1, failure=failure)
+        if self._storage.failure is not None:
+            raise self._storage.failure
 
     async def authenticate(self, text: str) -> Access:
         """The access that the text of a key gives.

@@ -26,8 +26,10 @@ from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access
 
-HEALTH = "/health"
-PUBLIC: Collection[str] = frozenset({HEALTH, "/openapi.json", pages.REFERENCE, *pages.SHORTCUTS})
+HEALTH, READY = "/health", "/health/ready"
+PUBLIC: Collection[str] = frozenset(
+    {HEALTH, READY, "/openapi.json", pages.REFERENCE, *pages.SHORTCUTS}
+)
 MOST_WITH_KEY, MOST_OF_KEY = 256, 192  # requests at once; more get 503 with Retry-After
 MOST_WITHOUT_KEY, MOST_OF_ADDRESS = 64, 32
 MOST_AUTHENTICATING = (
@@ -91,7 +93,7 @@ class Gate:
         request = Request(scope)
         try:
             _check_head(request)
-            if scope["path"] == HEALTH:
+            if scope["path"] in {HEALTH, READY}:
                 await self._app(scope, receive, send)
                 return
             if scope["path"] in PUBLIC:

@@ -4,12 +4,12 @@ from http import HTTPStatus
 from importlib.metadata import version
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from mnestic.starter.health.checkup import check_all
 from mnestic.starter.health.findings import Finding, HealthState, state_of
-from mnestic.starter.http.calls import TenantCall, tenant_call
+from mnestic.starter.http.calls import TenantCall, tenant_call, tenants_of
 
 router = APIRouter(tags=["health"])
 
@@ -32,6 +32,13 @@ class DetailedHealth(BaseModel):
 @router.get("/health")
 async def health() -> Health:
     """Whether the process answers; it needs no key and asks neither database nor Temporal."""
+    return Health(version=version("mnestic"))
+
+
+@router.get("/health/ready")
+async def ready(request: Request) -> Health:
+    """Whether storage answers, so that requests may come; it needs no key."""
+    await tenants_of(request).check_storage()
     return Health(version=version("mnestic"))
 
 

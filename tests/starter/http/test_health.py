@@ -1,5 +1,6 @@
 """`GET /health/detailed`: the checks of `mnestic doctor`, where degraded is not down."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,9 +13,14 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.health import memory as memory_checks
 from mnestic.starter.health.findings import Finding, state_of
+from mnestic.starter.http.app import set_state
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 from mnestic.starter.maintenance_wiring import create_schedules
+from mnestic.starter.memory_wiring import local_models
 from mnestic.starter.settings import Settings
+from mnestic.starter.tenants import Tenants
+from mnestic.starter.wiring import OpenConnections
+from mnestic.stores.postgres.memory import PostgresMemory
 from tests.starter.http.conftest import NewKey, opened
 from tests.transactions import Execute
 
@@ -39,6 +45,30 @@ def test_memory_is_down_without_an_essential_part_alone(
     ]
 
     assert state_of(findings) == state
+
+
+async def test_a_process_is_ready_while_storage_answers(
+    app: FastAPI, routes: FastAPI, settings: Settings, client: MnesticClient
+) -> None:
+    async with opened(app, None) as probe:
+        ready = await probe.get("/health/ready")
+    lost = PostgresMemory("postgresql://app@127.0.0.1:9/mnestic", pool_size=1)
+    connections = OpenConnections(
+        temporal=client.temporal,
+        memory=lost,
+        endpoints=client.endpoints,
+        models=local_models(),
+    )
+    set_state(routes, Tenants(connections, settings=settings))
+    async with opened(routes, None) as probe:
+        answers = await asyncio.gather(*(probe.get("/health/ready") for _ in range(5)))
+        alive = await probe.get("/health")
+    await lost.close()
+
+    assert ready.json()["status"] == "ok"
+    assert {one.status_code for one in answers} == {503}
+    assert len({one.json()["detail"] for one in answers}) == 1
+    assert alive.status_code == 200
 
 
 async def test_without_a_worker_memory_is_degraded_and_answers(
