@@ -1,7 +1,9 @@
 """The image, compose.yaml and Kubernetes manifests are valid, run as nobody, and say what the code says."""
 
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import kubernetes_validate
 import pytest
 import yaml
 from compose_spec import PyCompose
+
+from mnestic.starter.http.gate import HEALTH, READY
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 USER = 10001
@@ -64,7 +68,9 @@ def test_the_migration_has_the_address_of_temporal() -> None:
     (container,) = job["spec"]["template"]["spec"]["containers"]
 
     assert of_compose["environment"]["TEMPORAL_ADDRESS"]
-    assert of_compose["depends_on"]["temporal"] == {"condition": "service_healthy"}
+    assert of_compose["depends_on"]["temporal-namespace"] == {
+        "condition": "service_completed_successfully"
+    }
     assert "TEMPORAL_ADDRESS" in {one["name"] for one in container["env"]}
 
 
@@ -97,6 +103,100 @@ def test_a_manifest_is_as_kubernetes_specifies(manifest: dict[str, Any]) -> None
         return
     version = kubernetes_validate.latest_version()
     assert kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_all_parts_are_of_one_version_and_temporal_is_the_one_that_is_tested() -> None:
+    pins = (DEPLOY.parent / "starter" / "embedded" / "temporal" / "go.mod").read_text("utf-8")
+    temporal = re.search(r"go\.temporal\.io/server v(\S+)", pins)
+    ui = re.search(r"github\.com/temporalio/ui-server/v2 v(\S+)", pins)
+    services = compose()["services"]
+    images = {name: one["image"].partition(":") for name, one in services.items()}
+    images |= {
+        pod["metadata"]["name"]: pod["spec"]["template"]["spec"]["containers"][0][
+            "image"
+        ].rpartition(":")
+        for pod in PODS
+    }
+
+    tags = {
+        kind: {tag for image, _, tag in images.values() if re.search(pattern, image)}
+        for kind, pattern in (
+            ("ours", r"mnestic$"),
+            ("temporal", "/(server|admin-tools)$"),
+            ("ui", "/ui$"),
+        )
+    }
+    assert temporal
+    assert ui
+    assert tags == {"ours": {version("mnestic")}, "temporal": {temporal[1]}, "ui": {ui[1]}}
+
+
+def test_the_api_gets_requests_while_storage_answers() -> None:
+    (api,) = (one for one in PODS if one["metadata"]["name"] == "mnestic-api")
+    (container,) = api["spec"]["template"]["spec"]["containers"]
+
+    assert container["readinessProbe"]["httpGet"]["path"] == READY
+    assert container["livenessProbe"]["httpGet"]["path"] == HEALTH
+    assert READY in str(compose()["services"]["api"]["healthcheck"])
+
+
+def test_what_serves_is_spread_and_outlives_a_drain() -> None:
+    drained = {
+        one["metadata"]["name"]: one["spec"]
+        for one in MANIFESTS
+        if one["kind"] == "PodDisruptionBudget"
+    }
+    for pod in PODS:
+        name, template = pod["metadata"]["name"], pod["spec"].get("template", {})
+        if name in {"mnestic-api", "mnestic-worker"}:
+            (spread,) = template["spec"]["topologySpreadConstraints"]
+            assert spread["labelSelector"] == drained[name]["selector"] == pod["spec"]["selector"]
+            assert drained[name]["minAvailable"] == 1
+    scaled = {
+        one["spec"]["scaleTargetRef"]["name"] for one in MANIFESTS if one["kind"] == "ScaledObject"
+    }
+    assert [
+        one["metadata"]["name"]
+        for one in PODS
+        if "replicas" in one["spec"] and one["metadata"]["name"] in scaled
+    ] == []
+
+
+def test_backups_are_on_a_volume_of_their_own() -> None:
+    maintenance = compose()["services"]["maintenance"]
+    (pod,) = (
+        one["spec"]["template"]["spec"]
+        for one in PODS
+        if one["metadata"]["name"] == "mnestic-maintenance"
+    )
+    (container,) = pod["containers"]
+    (folder,) = (
+        one["value"] for one in container["env"] if one["name"] == "MNESTIC_BACKUP_DIRECTORY"
+    )
+    (mount,) = (one["name"] for one in container["volumeMounts"] if one["mountPath"] == folder)
+    (volume,) = (one for one in pod["volumes"] if one["name"] == mount)
+    claims = {
+        one["metadata"]["name"] for one in MANIFESTS if one["kind"] == "PersistentVolumeClaim"
+    }
+
+    assert volume["persistentVolumeClaim"]["claimName"] in claims
+    assert (
+        f"backups:{maintenance['environment']['MNESTIC_BACKUP_DIRECTORY']}"
+        in maintenance["volumes"]
+    )
+    assert "backups" in compose()["volumes"]
+
+
+def test_traces_may_leave_by_otlp_over_http() -> None:
+    ports = [
+        port["port"]
+        for one in MANIFESTS
+        if one["kind"] == "NetworkPolicy"
+        for rule in one["spec"].get("egress", ())
+        for port in rule["ports"]
+    ]
+
+    assert 4318 in ports
 
 
 @of_each_pod
