@@ -59,9 +59,9 @@ class PostgresEntryStore:
             )
             for row in new
         ]
-        for entry in added:
-            self._unit.wrote("entry.add", entry.id)
-        if added:
+        if added:  # entries added together have the time of their one row
+            target = added[0].id if len(added) == 1 else f"{len(added)} entries"
+            self._unit.wrote("entry.add", target)
             self._unit.publish(entry_event("memory.stored", sorted(entry.id for entry in added)))
         return tuple(added)
 
