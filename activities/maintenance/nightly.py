@@ -1,6 +1,7 @@
 """The nightly maintenance of an agent."""
 
 from collections import Counter
+from datetime import timedelta
 
 from mnestic.activities.knowledge.categories import rebuild_categories
 from mnestic.activities.knowledge.removal import delete_entries
@@ -22,7 +23,7 @@ async def maintain_nightly(
     count_tokens: TokenCounter,
     after: str | None = None,
 ) -> Batch:
-    """Removes what has expired, merges duplicates, promotes what was used, computes importance, and writes summaries.
+    """Removes what has expired and old rows, merges duplicates, promotes what was used, computes importance, and writes summaries.
 
     Args:
         transaction: Of the agent.
@@ -36,6 +37,9 @@ async def maintain_nightly(
     if after is None:
         expired = await transaction.maintenance.remove_expired_records(batch_run.now)
         counts["records_expired"] = expired
+        if policy.retention_days is not None:
+            before = batch_run.now - timedelta(days=policy.retention_days)
+            counts["old_rows_removed"] = await transaction.maintenance.remove_old_rows(before)
         begun = NightlyCursor() if batch_run.removes else NightlyCursor(compared=None)
     else:
         begun = NightlyCursor.model_validate_json(after)

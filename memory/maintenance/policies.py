@@ -102,6 +102,12 @@ class NightlyPolicy(DeferredModel):
         le=1_000_000_000,
         description="Of an agent with more messages, sessions, weeks, months and its life are summarised",
     )
+    retention_days: int | None = Field(
+        365,
+        ge=30,
+        le=36_500,
+        description="For so long the audit log stays, and of ended jobs the ledger, snapshots and large results; null: for good",
+    )
 
 
 class CleanupPolicy(DeferredModel):

@@ -71,6 +71,13 @@ class MaintenanceStore(Protocol):
         """Removes the values of long-term records that have expired; their versions continue. Returns how many."""
         ...
 
+    async def remove_old_rows(self, before: datetime) -> int:
+        """Removes the audit log from before a moment, and the ledger, snapshots and large results of jobs that had ended then.
+
+        Nothing of the last 30 days goes, nor who changed an entry. Returns how many rows.
+        """
+        ...
+
     async def list_expired_entries(
         self, now: datetime, *, after: int, limit: int
     ) -> tuple[tuple[str, ...], int | None]:

@@ -22,7 +22,7 @@ _SET_IS_A_RIGHT = (
     160_000  # the version since which a member may become a role only if it was granted WITH SET
 )
 
-# Raw messages, snapshots and the audit log are never changed, and what follows them is never removed.
+# Raw messages, snapshots and the audit log are never changed; only functions of the owner remove their rows.
 _TABLES = {
     "agent_revision": "SELECT INSERT UPDATE",
     "alembic_version": "SELECT",
@@ -110,6 +110,7 @@ _FUNCTIONS = {
     "redact_snapshot": APPLICATION,
     "refuse_update": _PUBLIC,
     "register_tenant": _PUBLIC,
+    "remove_old_rows": APPLICATION,
     "remove_words": _PUBLIC,
     "renew_statistics": APPLICATION,
     "replace_claims": APPLICATION,

@@ -29,6 +29,7 @@ from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _REMOVE_EXPIRED_RECORDS = read_query("agents.remove_expired_records")
+_REMOVE_OLD_ROWS = read_query("agents.remove_old_rows")
 _COUNT_ACTIVE = read_query("agents.count_active")
 _COUNT_ARCHIVED = read_query("agents.count_archived")
 _SETTINGS = read_query("agents.set_reading")
@@ -87,6 +88,13 @@ class PostgresMaintenanceStore:
         (row,) = await self._fetch(_REMOVE_EXPIRED_RECORDS, now=now)
         if row.removed:
             self._unit.wrote("record.expire", f"{row.removed} records")
+        return int(row.removed)
+
+    async def remove_old_rows(self, before: datetime) -> int:
+        """See the port."""
+        (row,) = await self._fetch(_REMOVE_OLD_ROWS, before=before)
+        if row.removed:
+            self._unit.read("history.remove", f"{row.removed} rows")
         return int(row.removed)
 
     async def list_expired_entries(

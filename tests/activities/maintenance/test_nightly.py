@@ -250,3 +250,47 @@ async def test_private_messages_are_in_no_summary_and_merge_with_none_of_others(
     assert not [
         one for one in await ada.contexts.list_categories() if "Ghent" in (one.summary or "")
     ]
+
+
+async def test_old_rows_of_the_audit_log_and_of_ended_jobs_go(
+    ada: MemoryClient,
+    client: MnesticClient,
+    run: Run,
+    execute: Execute,
+) -> None:
+    await ada.add("Porto is old.")
+    for job_id in ("ended", "waiting"):
+        execute(
+            "INSERT INTO mnestic.memory_snapshot (tenant_id, id, agent_id, job_id, schema_version, sha256, body, "
+            f"memory_revision, created_at) VALUES (%s, '{job_id}', 'ada', '{job_id}', 1, '', '', 1, now())"
+        )
+    for name, job_id in (("end", "ended"), ("write", "ended"), ("write", "waiting")):
+        execute(
+            "INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at) "
+            f"VALUES (%s, '{name}/{job_id}', '{name}', 'ada', '{job_id}', '', now() - interval '400 days')"
+        )
+    for action, actor in (("entry.search", "client"), ("entry.change", "client")):
+        execute(
+            "INSERT INTO mnestic.audit_log (tenant_id, agent_id, at, actor, action, target) "
+            f"VALUES (%s, 'ada', now() - interval '400 days', '{actor}', '{action}', 'e1')"
+        )
+
+    # Rows are in the order of their times, so what is newer is written last.
+    execute("DELETE FROM mnestic.audit_log WHERE tenant_id = %s AND at > now() - interval '1 day'")
+    await client.maintenance.set_policy("nightly.retention_days", value=None)
+    forever = await run(datetime.now(UTC))
+    await client.maintenance.set_policy("nightly.retention_days", value=365)
+    done = await run(datetime.now(UTC))
+
+    left = execute("SELECT job_id FROM mnestic.memory_snapshot WHERE tenant_id = %s")
+    ledger = execute(
+        "SELECT key FROM mnestic.operation WHERE tenant_id = %s AND created_at < now() - interval '1 day' ORDER BY 1"
+    )
+    audited = execute(
+        "SELECT action FROM mnestic.audit_log WHERE tenant_id = %s AND at < now() - interval '1 day'"
+    )
+    assert "old_rows_removed" not in forever.counts
+    assert done.counts["old_rows_removed"] == 3
+    assert left == [("waiting",)]
+    assert ledger == [("end/ended",), ("write/waiting",)]
+    assert audited == [("entry.change",)]

@@ -15,6 +15,10 @@ WITH removed AS (
 )
 SELECT count(*) AS removed FROM removed
 
+-- name: remove_old_rows
+-- Removes rows that tell of the past from before a moment.
+SELECT mnestic.remove_old_rows(%(agent_id)s, CAST(%(before)s AS timestamptz)) AS removed
+
 -- name: count_active
 -- Counts what is active. Entries of facts and episodes follow these, and are not removed by themselves.
 SELECT (SELECT count(*) FROM mnestic.fact

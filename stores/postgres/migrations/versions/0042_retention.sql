@@ -1,0 +1,41 @@
+-- What tells of the past for a time: the audit log, and of jobs that have ended the ledger, snapshots and large results. The application
+-- may remove no row of these but by this, and none of the last 30 days. The end of a job stays, since it tells that it has ended, and
+-- so do changes of entries, which `list_changes` shows.
+CREATE FUNCTION mnestic.remove_old_rows(agent text, before timestamptz) RETURNS bigint
+    SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
+DECLARE
+    tenant constant text := current_setting('mnestic.tenant_id', true);
+    until constant timestamptz := least(before, now() - interval '30 days');
+    removed bigint;
+BEGIN
+    WITH first_left AS MATERIALIZED (  -- rows are in the order of their times
+        SELECT a.id FROM mnestic.audit_log AS a
+         WHERE a.tenant_id = tenant AND a.agent_id = agent AND a.at >= until ORDER BY a.id LIMIT 1
+    ), audited AS (
+        DELETE FROM mnestic.audit_log AS a
+         WHERE a.tenant_id = tenant AND a.agent_id = agent AND a.at < until
+           AND a.id < COALESCE((SELECT id FROM first_left), 9223372036854775807)
+           AND NOT (a.action IN ('entry.change', 'entry.remove', 'entry.archive', 'entry.restore') AND a.actor <> 'learning')
+        RETURNING 1
+    ), ended AS MATERIALIZED (
+        SELECT o.job_id FROM mnestic.operation AS o
+         WHERE o.tenant_id = tenant AND o.agent_id = agent AND o.name = 'end' AND o.created_at < until
+    ), entered AS (
+        DELETE FROM mnestic.operation AS o USING ended AS e
+         WHERE o.tenant_id = tenant AND o.job_id = e.job_id AND o.name <> 'end'
+        RETURNING 1
+    ), frozen AS (
+        DELETE FROM mnestic.memory_snapshot AS s USING ended AS e
+         WHERE s.tenant_id = tenant AND s.agent_id = agent AND s.job_id = e.job_id
+        RETURNING 1
+    ), resulted AS (
+        DELETE FROM mnestic.tool_result AS r USING ended AS e
+         WHERE r.tenant_id = tenant AND r.agent_id = agent AND r.job_id = e.job_id
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM audited) + (SELECT count(*) FROM entered) + (SELECT count(*) FROM frozen)
+         + (SELECT count(*) FROM resulted) INTO removed;
+    RETURN removed;
+END $$;
+REVOKE EXECUTE ON FUNCTION mnestic.remove_old_rows FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION mnestic.remove_old_rows TO mnestic_app;
