@@ -6,6 +6,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 MNESTIC := $(BIN)/mnestic
 PEERS := .venv/peers
+MEM0 := .venv/mem0
 MODELS := .venv/models
 
 # What runs through PgBouncer as well.
@@ -20,7 +21,7 @@ QUICK := --dist loadfile --no-loadscope-reorder --ignore tests/acceptance
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-ingest bench-retrieval bench-contract bench-locomo bench-questions bench-working rates ranking up reference format lock clean
+.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-check bench-ingest bench-retrieval bench-contract bench-locomo bench-questions bench-working rates ranking up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +71,9 @@ rates: $(INSTALLED) ## Print how many cases of each kind hold: retrieval, and fa
 ranking: $(INSTALLED) ## Learn the weights of the ranking anew (ARGS="--data FILE" of LoCoMo)
 	@PYTHONPATH=. $(BIN)/python benchmarks/ranking/ranking.py $(ARGS)
 
+bench-check: $(PEERS)/.installed $(MEM0)/.installed ## Measure Mnestic beside plain statements, LangGraph and mem0; fail if a ratio is a quarter worse
+	@PYTHONPATH=. $(BIN)/python benchmarks/peers.py --check $(ARGS)
+
 bench-working: $(PEERS)/.installed ## Measure working memory beside LangGraph (ARGS="--json", "--runs 1")
 	@PYTHONPATH=. $(PEERS)/bin/python benchmarks/jobs/working_memory.py $(ARGS)
 
@@ -90,11 +94,13 @@ format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(INSTALLED) ## Write requirements.lock, benchmarks/peers.lock and tests/models.lock anew
+lock: $(INSTALLED) ## Write requirements.lock, those of benchmarks/ and tests/models.lock anew
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --extra english --extra graph --extra pdf --extra redis --group dev \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group peers -c requirements.lock \
 		--no-emit-index-url --no-annotate --no-header -o benchmarks/peers.lock
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group mem0 \
+		--no-emit-index-url --no-annotate --no-header -o benchmarks/mem0.lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group models \
 		--no-emit-index-url --no-annotate --no-header -o tests/models.lock
 
@@ -118,6 +124,13 @@ $(PEERS)/.installed: benchmarks/peers.lock $(INSTALLED)
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)
 	@$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --require-hashes -r requirements.lock -r benchmarks/peers.lock
 	@$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(MEM0)/.installed: benchmarks/mem0.lock $(INSTALLED)
+	@echo "Installing into $(MEM0) …" >&2
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(MEM0)
+	@$(BIN)/uv pip install --quiet --python $(MEM0)/bin/python --require-hashes -r benchmarks/mem0.lock
+	@$(BIN)/uv pip install --quiet --python $(MEM0)/bin/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 # A small real model and its server, which a test starts as a process: nothing of it is in the environment of the tests.

@@ -1,4 +1,4 @@
-"""The lanes of retrieval: queries with or without concurrent writes, on the product and the floor in turn.
+"""The lanes of retrieval: queries with or without concurrent writes, on all sides in turn.
 
 Each lane and size has new processes, so that none is warm from another's queries.
 """
@@ -10,14 +10,12 @@ import numpy as np
 
 from benchmarks.retrieval.data import contents
 from benchmarks.retrieval.figures import (
-    Compared,
-    ComparedFirst,
     Latency,
+    NewProcess,
     latency_of,
     new_process,
 )
 from benchmarks.retrieval.peers import Block, Peer, Peers, Question
-from benchmarks.retrieval.process import SIDES
 
 FIRST = 3  # questions of a new process that are reported
 _SEED = 11
@@ -28,7 +26,7 @@ class Lane:
     """How a lane queries.
 
     Attributes:
-        block: The number of questions for one side before the other side's turn.
+        block: The number of questions for one side before the next side's turn.
         is_written: Whether another process adds an entry before each block.
         clients: Clients at once, in one process.
         before_message: Whether it retrieves before a message (`auto_retrieve`).
@@ -53,23 +51,23 @@ LANES = {
 
 async def measure_first(
     peers: Peers, questions: Sequence[Question], *, processes: int
-) -> ComparedFirst:
+) -> dict[str, NewProcess]:
     """The first questions of some new processes, one of each side in turn."""
-    connects: dict[str, list[float]] = {side: [] for side in SIDES}
-    taken: dict[str, list[tuple[float, ...]]] = {side: [] for side in SIDES}
+    connects: dict[str, list[float]] = {side: [] for side in peers.sides}
+    taken: dict[str, list[tuple[float, ...]]] = {side: [] for side in peers.sides}
     for number in range(processes):
-        for side in SIDES:
+        for side in peers.sides:
             async with peers.start(side) as peer:
                 connects[side].append(peer.connect_ms)
                 block = await peer.ask(questions[FIRST * number : FIRST * (number + 1)])
                 taken[side].append(block.ms)
-    return ComparedFirst(**{side: new_process(connects[side], taken[side]) for side in SIDES})
+    return {side: new_process(connects[side], taken[side]) for side in peers.sides}
 
 
 async def measure_lane(
     peers: Peers, name: str, *, warm_up: Sequence[Question], questions: Sequence[Question]
-) -> Compared:
-    """The questions, by both sides, after some that no figure is of."""
+) -> dict[str, Latency]:
+    """The questions, by all sides, after some that no figure is of."""
     lane = LANES[name]
     async with peers.open() as open_peers:
         for peer in open_peers.values():
@@ -83,12 +81,10 @@ async def measure_lane(
         else:
             found = await _alternate(peers, open_peers, questions, name=name)
         grown = {side: peer.rss_mib() - before[side] for side, peer in open_peers.items()}
-    return Compared(
-        **{
-            side: found[side].model_copy(update={"grown_mib": round(grown[side], 1)})
-            for side in SIDES
-        }
-    )
+    return {
+        side: one.model_copy(update={"grown_mib": round(grown[side], 1)})
+        for side, one in found.items()
+    }
 
 
 def repeat(questions: Sequence[Question], *, number: int) -> list[Question]:
@@ -106,21 +102,21 @@ async def _alternate(
     name: str,
     writers: dict[str, Peer] | None = None,
 ) -> dict[str, Latency]:
-    """Block by block: one side, then the other, each first in every second block."""
+    """Block by block: one side after the other, in every second block from the last to the first."""
     lane = LANES[name]
-    blocks: dict[str, list[Block]] = {side: [] for side in SIDES}
-    postgres_s = dict.fromkeys(SIDES, 0.0)
+    blocks: dict[str, list[Block]] = {side: [] for side in peers.sides}
+    postgres_s = dict.fromkeys(peers.sides, 0.0)
     postgres = peers.backends()
     added = contents(len(questions), lane=name)
     for number, block in enumerate(_blocks(questions, lane.block)):
         content = next(added)
-        for side in SIDES if number % 2 else SIDES[::-1]:
+        for side in peers.sides if number % 2 else peers.sides[::-1]:
             if writers is not None:
                 await writers[side].add(block[0][0], content)
             spent = postgres.cpu_s()
             blocks[side].append(await _ask(open_peers[side], block, lane))
             postgres_s[side] += postgres.cpu_s() - spent
-    return {side: latency_of(blocks[side], postgres_s=postgres_s[side]) for side in SIDES}
+    return {side: latency_of(blocks[side], postgres_s=postgres_s[side]) for side in peers.sides}
 
 
 async def _ask(peer: Peer, questions: Sequence[Question], lane: Lane) -> Block:

@@ -1,4 +1,4 @@
-"""The processes of a lane, seen from the benchmark: the product's and the floor's, queried in turn.
+"""The processes of a lane, seen from the benchmark: the product's and others', queried in turn.
 
 The lanes query only through them.
 """
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.retrieval.process import SIDES
 
+BOTH = dict.fromkeys(SIDES, sys.executable)
 Question = tuple[str, str]  # the agent and the question
 
 
@@ -51,6 +52,10 @@ class Peer:
         """Adds an entry, which is committed when this returns."""
         await self._send({"agent": agent, "add": content})
 
+    async def fill(self, agent: str, contents: Sequence[str]) -> None:
+        """Gives a side that keeps its own entries the memory that is asked."""
+        await self._send({"agent": agent, "fill": contents})
+
     async def remove_added(self, agent: str) -> None:
         """Removes what the process has added."""
         await self._send({"remove_added": agent})
@@ -66,16 +71,27 @@ class Peer:
 
 
 class Peers:
-    """Starts processes of both sides, all in the same environment."""
+    """Starts processes of the sides, all with the same settings; each has a Python of its own, in which it is installed."""
 
-    def __init__(self, environment: Mapping[str, str], *, postgres: psutil.Process) -> None:
-        self._environment, self._postgres = environment, postgres
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        postgres: psutil.Process,
+        pythons: Mapping[str, str] = BOTH,
+    ) -> None:
+        self._environment, self._postgres, self._pythons = environment, postgres, pythons
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Whose processes they are."""
+        return tuple(self._pythons)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[dict[str, Peer]]:
         """A new process of each side, for as long as a block."""
         async with AsyncExitStack() as opened:
-            yield {side: await opened.enter_async_context(self.start(side)) for side in SIDES}
+            yield {side: await opened.enter_async_context(self.start(side)) for side in self.sides}
 
     @asynccontextmanager
     async def start(self, side: str) -> AsyncIterator[Peer]:
@@ -85,7 +101,7 @@ class Peers:
             RuntimeError: the process ended instead; its output is on standard error.
         """
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
+            self._pythons[side],
             *("-m", "benchmarks.retrieval.process", side),
             stdin=PIPE,
             stdout=PIPE,

@@ -99,6 +99,9 @@ class PlainStatement:
         rows = await self._execute(_ADD, [agent, agent, content, await self._embed(content)])
         self._added.append(rows[0][0])
 
+    async def fill(self, agent: str, contents: Sequence[str]) -> None:
+        """`build_plain` has done it."""
+
     async def remove_added(self, agent: str) -> None:
         """Removes what this process has added."""
         connection = self._connections[0]

@@ -14,16 +14,23 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 PLAIN_URL = "BENCHMARK_PLAIN_URL"  # the variable with the address of the floor's table
+# What the product is measured beside, each in a module of its own, since others need not have what it imports.
+_OTHERS = {
+    "floor": ("benchmarks.retrieval.plain_statement", "PlainStatement"),
+    "langgraph": ("benchmarks.retrieval.langgraph_store", "LangGraphStore"),
+    "mem0": ("benchmarks.retrieval.mem0_memory", "Mem0Memory"),
+}
 SIDES = ("product", "floor")
 _CHANNEL = "benchmark"  # of all messages
 
 
 class Side(Protocol):
-    """A side of the comparison: the product, or the plain statement."""
+    """A side of the comparison: the product, the plain statement, or another program."""
 
     async def ask(self, agent: str, question: str) -> None:
         """Reads the ten best entries."""
@@ -33,6 +40,9 @@ class Side(Protocol):
 
     async def add(self, agent: str, content: str) -> None:
         """Adds an entry, committed when it returns."""
+
+    async def fill(self, agent: str, contents: Sequence[str]) -> None:
+        """Adds the memory that is asked, and builds its indexes."""
 
     async def remove_added(self, agent: str) -> None:
         """Removes what this process has added."""
@@ -73,6 +83,9 @@ class Product:
         entry = await self._connection.memory(agent).add(content)
         self._added.append(entry.id)
 
+    async def fill(self, agent: str, contents: Sequence[str]) -> None:
+        """See `Side`; `benchmarks.retrieval.data` has done it."""
+
     async def remove_added(self, agent: str) -> None:
         """See `Side`."""
         memory = self._connection.memory(agent)
@@ -90,18 +103,21 @@ class Product:
 
 
 async def connect(side: str) -> Side:
-    """Connects one of `SIDES`."""
+    """Connects the product, or what it is measured beside."""
     if side == "product":
         return await Product.connect()
-    from benchmarks.retrieval.plain_statement import PlainStatement  # noqa: PLC0415 - its import is measured
-
-    return await PlainStatement.connect(os.environ[PLAIN_URL])
+    module, name = _OTHERS[side]
+    found: Side = await getattr(import_module(module), name).connect(os.environ[PLAIN_URL])
+    return found
 
 
 async def answer(side: Side, command: dict[str, Any]) -> dict[str, Any]:
     """Runs a command; `benchmarks.retrieval.peers` has the fields of commands and answers."""
     if "add" in command:
         await side.add(command["agent"], command["add"])
+        return {}
+    if "fill" in command:
+        await side.fill(command["agent"], command["fill"])
         return {}
     if "remove_added" in command:
         await side.remove_added(command["remove_added"])

@@ -8,7 +8,8 @@ stays, so that the next run need not build the memories again. One of an older v
 import argparse
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,11 +32,13 @@ from benchmarks.retrieval.figures import (
     LANES,
     Compared,
     ComparedFirst,
+    Latency,
+    NewProcess,
     RetrievalFigures,
     rows,
 )
 from benchmarks.retrieval.lanes import FIRST, measure_first, measure_lane, repeat
-from benchmarks.retrieval.peers import Peers
+from benchmarks.retrieval.peers import BOTH, Peers
 from benchmarks.retrieval.process import PLAIN_URL
 from mnestic.starter.cli.output import print_json, print_progress, print_table
 from mnestic.starter.embedded.connection import environment_for_embedded
@@ -67,40 +70,41 @@ QUICK = Extent(
 )
 
 
-class _Retrieval:
-    """Measures lanes among memories that are there."""
+class Retrieval:
+    """Measures lanes among memories that are there, for all sides that `peers` has."""
 
     def __init__(self, extent: Extent, owner: psycopg.AsyncConnection, peers: Peers) -> None:
-        self._extent, self._owner, self._peers = extent, owner, peers
+        self._extent, self.owner, self.peers = extent, owner, peers
 
-    async def first(self, size: int) -> ComparedFirst:
+    async def first(self, size: int) -> dict[str, NewProcess]:
         """The first questions of new processes, to the agent with so many entries."""
         processes = self._extent.processes
-        drawn_questions = await questions_to(self._owner, agent_of(size), number=FIRST * processes)
-        return await measure_first(self._peers, drawn_questions, processes=processes)
+        drawn_questions = await questions_to(self.owner, agent_of(size), number=FIRST * processes)
+        return await measure_first(self.peers, drawn_questions, processes=processes)
 
-    async def lane(self, name: str, size: int) -> Compared:
+    async def lane(self, name: str, size: int) -> dict[str, Latency]:
         """A lane, with the agent that has so many entries, or with the many that have as few."""
         extent = self._extent
         number = extent.clients_samples if name == "clients_16" else extent.samples
         drawn = await questions_to(
-            self._owner, agent_of(size), number=extent.warm_up + max(number, extent.repeated[0])
+            self.owner, agent_of(size), number=extent.warm_up + max(number, extent.repeated[0])
         )
         warm_up, drawn_questions = drawn[: extent.warm_up], drawn[extent.warm_up :]
         if name == "agents":
-            drawn_questions = await questions_in_turn(self._owner, extent.population.many_agents)
+            drawn_questions = await questions_in_turn(self.owner, extent.population.many_agents)
         elif name == "repeated":
             different, number = extent.repeated
             drawn_questions = repeat(drawn_questions[:different], number=number)
         else:
             drawn_questions = drawn_questions[:number]
-        return await measure_lane(self._peers, name, warm_up=warm_up, questions=drawn_questions)
+        return await measure_lane(self.peers, name, warm_up=warm_up, questions=drawn_questions)
 
 
-async def measure(
-    extent: Extent, data_dir: Path, *, lanes: Sequence[str], sizes: Sequence[int]
-) -> RetrievalFigures:
-    """Builds the memories that are missing, then measures the lanes for each size of memory."""
+@asynccontextmanager
+async def build_memories(
+    extent: Extent, data_dir: Path, *, pythons: Mapping[str, str] = BOTH
+) -> AsyncIterator[tuple[Retrieval, Lanes]]:
+    """Builds the memories that are missing, on servers that run for as long as a block."""
     async with EmbeddedRuntime(
         Settings(data_dir=data_dir), report=print_progress, migrate=migrate, start_worker=False
     ) as runtime:
@@ -111,19 +115,28 @@ async def measure(
             await _settle(owner, url)
             postgres = psutil.Process(owner.info.backend_pid).parent()
             assert postgres is not None
-            peers = Peers(_environment(data_dir, plain_url=url), postgres=postgres)
-            retrieval = _Retrieval(extent, owner, peers)
-            first: dict[int, ComparedFirst] = {}
-            found: dict[str, dict[int, Compared]] = {}
-            for name, size in _measured(lanes, sizes, smallest=min(extent.population.sizes)):
-                began = time.monotonic()
-                if name == "first":
-                    first[size] = await retrieval.first(size)
-                    ratio = first[size].ratio
-                else:
-                    found.setdefault(name, {})[size] = compared = await retrieval.lane(name, size)
-                    ratio = compared.ratio
-                print_progress(f"{name}, {size}: {ratio} ({time.monotonic() - began:.0f} s)")
+            environment = _environment(data_dir, plain_url=url)
+            peers = Peers(environment, postgres=postgres, pythons=pythons)
+            yield Retrieval(extent, owner, peers), servers
+
+
+async def measure(
+    extent: Extent, data_dir: Path, *, lanes: Sequence[str], sizes: Sequence[int]
+) -> RetrievalFigures:
+    """Measures the lanes for each size of memory."""
+    async with build_memories(extent, data_dir) as (retrieval, servers):
+        first: dict[int, ComparedFirst] = {}
+        found: dict[str, dict[int, Compared]] = {}
+        for name, size in _measured(lanes, sizes, smallest=min(extent.population.sizes)):
+            began = time.monotonic()
+            if name == "first":
+                first[size] = ComparedFirst(**await retrieval.first(size))
+                ratio = first[size].ratio
+            else:
+                compared = Compared(**await retrieval.lane(name, size))
+                found.setdefault(name, {})[size] = compared
+                ratio = compared.ratio
+            print_progress(f"{name}, {size}: {ratio} ({time.monotonic() - began:.0f} s)")
         return RetrievalFigures(first=first, lanes=found, machine=await machine_of(servers))
 
 
