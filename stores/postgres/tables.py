@@ -72,6 +72,11 @@ class OperationRow(Table, table=True):
         Index("operation_by_job", "tenant_id", "job_id", "created_at", "key"),
         # serves the opening of a wait, however much the job has done
         Index("operation_of_end", "tenant_id", "job_id", postgresql_where="name = 'end'"),
+        # serves remove_old_rows: the jobs that ended before a moment
+        Index(
+            *("operation_of_old_end", "tenant_id", "agent_id", "created_at"),
+            postgresql_where="name = 'end'",
+        ),
         # serves count_archived: what runs of maintenance did of an agent
         Index(
             *("operation_of_maintenance", "tenant_id", "agent_id"),

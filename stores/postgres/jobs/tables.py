@@ -139,6 +139,7 @@ class SnapshotRow(Table, table=True):
     """
 
     __tablename__ = "memory_snapshot"
+    __table_args__ = (Index("memory_snapshot_by_job", "tenant_id", "job_id"),)
 
     id: str = words(key=True)
     agent_id: str = words()
@@ -229,6 +230,7 @@ class ToolResultRow(Table, table=True):
     """A large result of a tool. Its job carries only a reference."""
 
     __tablename__ = "tool_result"
+    __table_args__ = (Index("tool_result_by_job", "tenant_id", "job_id"),)
 
     id: str = words(key=True)
     agent_id: str = words()

@@ -1,6 +1,9 @@
 -- What tells of the past for a time: the audit log, and of jobs that have ended the ledger, snapshots and large results. The application
 -- may remove no row of these but by this, and none of the last 30 days. The end of a job stays, since it tells that it has ended, and
 -- so do changes of entries, which `list_changes` shows.
+CREATE INDEX operation_of_old_end ON mnestic.operation (tenant_id, agent_id, created_at) WHERE name = 'end';
+CREATE INDEX memory_snapshot_by_job ON mnestic.memory_snapshot (tenant_id, job_id);
+CREATE INDEX tool_result_by_job ON mnestic.tool_result (tenant_id, job_id);
 CREATE FUNCTION mnestic.remove_old_rows(agent text, before timestamptz) RETURNS bigint
     SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 DECLARE
@@ -17,9 +20,11 @@ BEGIN
            AND a.id < COALESCE((SELECT id FROM first_left), 9223372036854775807)
            AND NOT (a.action IN ('entry.change', 'entry.remove', 'entry.archive', 'entry.restore') AND a.actor <> 'learning')
         RETURNING 1
-    ), ended AS MATERIALIZED (
+    ), ended AS MATERIALIZED (  -- those that still have other rows in the ledger, as every job has had
         SELECT o.job_id FROM mnestic.operation AS o
          WHERE o.tenant_id = tenant AND o.agent_id = agent AND o.name = 'end' AND o.created_at < until
+           AND EXISTS (SELECT FROM mnestic.operation AS p
+                        WHERE p.tenant_id = tenant AND p.job_id = o.job_id AND p.name <> 'end' OFFSET 0)
     ), entered AS (
         DELETE FROM mnestic.operation AS o USING ended AS e
          WHERE o.tenant_id = tenant AND o.job_id = e.job_id AND o.name <> 'end'
