@@ -16,6 +16,7 @@ from mnestic.memory.forgetting.cuts import SentenceCut
 from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.sentences import cut_text, split_sentences
+from mnestic.memory.language.terms import terms_of
 from mnestic.memory.names import is_beside_records
 
 Row = Mapping[str, Any]
@@ -81,7 +82,12 @@ def _is_copy_of(value: Any, topic: Topic) -> bool:
 
 
 def _whole_texts(table: str, row: Row) -> list[str]:
-    return texts_of([row[name] for name in _WHOLE[table]])
+    """What a row says; a keyword that is a word of the content says no more than that, and may be a part of an identifier."""
+    said = {name: row[name] for name in _WHOLE[table]}
+    if "keywords" in said:
+        own = frozenset(terms_of(row["content"]))
+        said["keywords"] = [word for word in row["keywords"] if word not in own]
+    return texts_of([*said.values()])
 
 
 def _left_of(table: str, row: Row, topic: Topic) -> Row | None:

@@ -14,6 +14,7 @@ from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments, SummarySource
 from mnestic.memory.jobs.snapshots import SnapshotParts, seal, unseal
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
+from mnestic.memory.language.terms import terms_of
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -43,6 +44,16 @@ def test_an_entry_and_a_record_go_that_are_named_after_it() -> None:
     assert redaction_of("entry", row, topic()) == RowRedaction(remove=True)
     assert redaction_of("entry", row, topic("Rome")) is None
     assert redaction_of("long_term_record", record, topic()) == RowRedaction(remove=True)
+
+
+def test_an_entry_with_another_identifier_of_the_same_parts_stays() -> None:
+    kept = {"summary": "", "speaker": None, "subjects": [], "tags": [], "aliases": []}
+    for content in ("Mine is rk.test.7Hd2Kp9Wz.", "Mine is rk-live-7Hd2Kp9Wz-2."):
+        row = {**kept, "content": content, "keywords": [*terms_of(content)]}
+        assert redaction_of("entry", row, topic("rk.live.7Hd2Kp9Wz")) is None
+    derived = {**kept, "content": "It rains.", "keywords": ["7hd2kp9wz"]}
+
+    assert redaction_of("entry", derived, topic("rk.live.7Hd2Kp9Wz")) == RowRedaction(remove=True)
 
 
 @pytest.mark.parametrize("namespace", ["~versions/towns", "~conflicts/towns"])
