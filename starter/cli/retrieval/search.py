@@ -22,7 +22,10 @@ _MADE_OF: Mapping[str, str] = MappingProxyType(
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     agent: Agent,
-    mode: Annotated[str, typer.Option(help="hybrid, semantic or text.")] = "hybrid",
+    mode: Annotated[
+        str,
+        typer.Option(help="hybrid, semantic, or text: only entries with words of the question."),
+    ] = "hybrid",
     limit: PageLimit = 10,
     min_score: Annotated[
         float | None, typer.Option(help="Minimum score, 0 to 1; default: the policy's.")
