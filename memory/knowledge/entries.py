@@ -311,7 +311,7 @@ class EntryStatistics(DeferredModel):
 
     `by_kind` counts messages, facts and episodes; all else counts messages alone. `by_importance` holds how many are in
     each tenth of the range, the least important first.
-    `row_bytes` is about what the agent's rows of each table take, without indexes.
+    `row_bytes` is about what the agent's rows of each table take, without indexes; a reader is not told.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -38,7 +38,7 @@ class _MemoryGroup(LazyGroup):
         ),
         "delete": (
             f"{_KNOWLEDGE}.entries:delete",
-            "Delete an entry; its raw message stays for some days, but nothing is extracted from it any more.",
+            "Delete an entry, with its raw message unless facts quote it; nothing is extracted from it any more.",
         ),
         "reinstate": (
             f"{_KNOWLEDGE}.entries:reinstate",
@@ -46,7 +46,7 @@ class _MemoryGroup(LazyGroup):
         ),
         "archive": (
             f"{_KNOWLEDGE}.archive:archive",
-            "Archive an entry: no search finds it, its facts stay, and it can be restored.",
+            "Archive an entry, or all of some filters: no search finds them, their facts stay, and they can be restored.",
         ),
         "archived": (
             f"{_KNOWLEDGE}.archive:archived",

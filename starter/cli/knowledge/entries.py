@@ -266,7 +266,7 @@ def delete(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete an entry; its raw message stays for some days, but nothing is extracted from it any more."""
+    """Delete an entry, with its raw message unless facts quote it; nothing is extracted from it any more."""
 
     async def work() -> None:
         async with open_agent_memory(agent) as memory:

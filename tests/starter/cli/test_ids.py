@@ -31,13 +31,13 @@ async def test_an_entry_and_a_fact_are_named_by_their_beginning(
     why = (await ask("memory", "facts", "why", fact, *SAY, "--json")).document
     history = (await ask("memory", "facts", "history", fact, *SAY, "--json")).document
     await ask("memory", "facts", "delete", fact, *SAY)
-    removed = (await ask("memory", "remove", other.id[:9], *SAY, "--json")).document
+    removed = (await ask("memory", "delete", other.id[:9], *SAY, "--json")).document
 
     assert shown["id"] == below["parent"] == entry.id
     assert [one["id"] for one in listed["entries"]] == [other.id]
     assert why["fact"]["id"] == history["facts"][0]["id"] == change.fact.id
     assert (await memory.facts.list(statuses=("deleted",)))[0][0].id == change.fact.id
-    assert removed["removed"] == other.id
+    assert removed["deleted"] == other.id
 
 
 async def test_a_beginning_of_several_is_refused_and_names_them(
@@ -48,7 +48,7 @@ async def test_a_beginning_of_several_is_refused_and_names_them(
     first = next(one for one in "0123456789abcdef" if sum(i[0] == one for i in ids) > 1)
     meant = [one for one in ids if one[0] == first]
 
-    refused = await ask("memory", "remove", first, *SAY)
+    refused = await ask("memory", "delete", first, *SAY)
 
     told = refused.error(code=2)
     assert told.startswith(

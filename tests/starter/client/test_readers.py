@@ -65,9 +65,7 @@ async def everything(
         seen[name] = sorted(_stated(one) for one in world.facts)
     categories = await memory.contexts.list_categories()
     seen["categories"] = [(one.name, one.summary) for one in categories]
-    # The bytes of one's own rows are an estimate, of rows in the order in which they were written.
-    about = {"entries": {"row_bytes"}}
-    seen["statistics"] = (await memory.stats()).model_dump(mode="json", exclude=about)
+    seen["statistics"] = (await memory.stats()).model_dump(mode="json")
     return seen
 
 

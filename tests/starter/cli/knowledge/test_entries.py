@@ -47,8 +47,8 @@ async def test_an_entry_is_added_shown_changed_counted_and_removed_with_its_fact
     told = (await ask("memory", "show", one["id"], *ADA)).out
     full = (await ask("memory", "stats", *ADA, "--json")).document
     table = (await ask("memory", "stats", *ADA)).out
-    kept = (await ask("memory", "remove", one["id"], *ADA, "--json")).document
-    gone = (await ask("memory", "remove", two["id"], *ADA, "--facts", "--json")).document
+    kept = (await ask("memory", "delete", one["id"], *ADA, "--json")).document
+    gone = (await ask("memory", "delete", two["id"], *ADA, "--facts", "--json")).document
     facts, _ = await client.memory("ada").facts.list()
 
     assert again["id"] == one["id"] == shown["id"]
@@ -68,7 +68,7 @@ async def test_an_entry_is_added_shown_changed_counted_and_removed_with_its_fact
     assert entries["oldest"] == "2026-01-05T00:00:00Z"
     assert (full["facts"], full["ingest_states"]["learned"]) == ({"active": 2}, 2)
     assert "status active" in table
-    assert kept == {"removed": one["id"], "changes": []}
+    assert kept == {"deleted": one["id"], "changes": []}
     assert [change["after"]["status"] for change in gone["changes"]] == ["deleted"]
     assert [fact.subject for fact in facts] == ["Mara"]
 
