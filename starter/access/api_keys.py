@@ -34,13 +34,14 @@ _REFUSED = "is missing, unknown, expired or revoked"
 class ApiKeyClient(ChecksTexts):
     """The API keys of a tenant."""
 
-    def __init__(self, memory: Memory, *, tenant_id: str) -> None:
+    def __init__(self, memory: Memory, *, tenant_id: str, actor: str = "client") -> None:
         """Prepares the client.
 
         Raises:
             InvalidInputError: the tenant is no id.
         """
         self._memory, self._tenant_id = memory, check_id(tenant_id, what="tenant")
+        self._actor = actor
 
     async def create(
         self,
@@ -123,5 +124,5 @@ class ApiKeyClient(ChecksTexts):
 
     def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(
-            tenant_id=self._tenant_id, agent_id=EVERY_AGENT, actor="client", write=write
+            tenant_id=self._tenant_id, agent_id=EVERY_AGENT, actor=self._actor, write=write
         )

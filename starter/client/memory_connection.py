@@ -326,9 +326,9 @@ class MemoryConnection(ChecksTexts):
         """The predicates of the tenant, which all its agents share."""
         return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
 
-    def api_keys(self) -> ApiKeyClient:
-        """The API keys of the tenant."""
-        return ApiKeyClient(self._memory, tenant_id=self.settings.tenant_id)
+    def api_keys(self, *, actor: str = "client") -> ApiKeyClient:
+        """The API keys of the tenant, for an actor that the audit log names."""
+        return ApiKeyClient(self._memory, tenant_id=self.settings.tenant_id, actor=actor)
 
     def audit(self, *, actor: str = "client") -> AuditClient:
         """The audit log of the tenant, for an actor that the audit log names."""

@@ -18,7 +18,8 @@ from mnestic.starter.json_structure import brackets_of, levels_of, longest_numbe
 MOST_FORM_BYTES, MOST_FIELDS = 2**19, 1000  # of a form, which is parsed in Python
 MOST_VALUES, DEEPEST, MOST_DIGITS = 20_000, 64, 400  # of a JSON document, and of a number in it
 _LARGE = 2**16  # bytes; a larger body is looked at in a thread
-_FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+_FIELDS = "application/x-www-form-urlencoded"
+_FORMS = frozenset({_FIELDS, "multipart/form-data"})
 
 
 async def read_body(
@@ -35,7 +36,8 @@ async def read_body(
     Raises:
         HTTPException: it is too large, too deep or too slow.
     """
-    is_form = request.headers.get("Content-Type", "").partition(";")[0].strip().lower() in _FORMS
+    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    is_form = kind in _FORMS
     try:
         async with asyncio.timeout(within_s):
             last, body = await _receive_all(
@@ -44,7 +46,7 @@ async def read_body(
     except TimeoutError:
         why = f"the body did not come within {within_s:g} s"
         raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, why, {"Connection": "close"}) from None
-    if is_form and body.count(b"&") >= MOST_FIELDS:
+    if kind == _FIELDS and body.count(b"&") >= MOST_FIELDS:
         raise _too_large(f"the form has more than {MOST_FIELDS} fields")
     if not is_form and len(body) > _LARGE:
         await asyncio.to_thread(_check_structure, body)

@@ -37,6 +37,8 @@ _AREAS = (
     Area("Costs", f"{ROOT}/costs", "read"),
     Area("Maintenance", f"{ROOT}/maintenance", "read", of_tenant=True),
     Area("Contracts", f"{ROOT}/contracts", "admin", of_tenant=True),
+    Area("Keys", f"{ROOT}/keys", "admin", of_tenant=True),
+    Area("Health", f"{ROOT}/health", "admin", of_tenant=True),
     Area("Audit", f"{ROOT}/audit", "admin", of_tenant=True),
 )
 
@@ -69,6 +71,7 @@ _DONE = {
     "schedule_resumed": "The Schedule runs again.",
     "policy_saved": "The policy was saved.",
     "contract_applied": "The contract was applied.",
+    "key_revoked": "The key was revoked.",
     "note_added": "The note was added.",
     "note_removed": "The note was removed.",
 }

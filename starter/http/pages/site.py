@@ -29,6 +29,7 @@ from mnestic.starter.http.pages import (
 )
 from mnestic.starter.http.pages.access import SHORTCUTS, STATIC
 from mnestic.starter.http.pages.jobs import bulk, job, job_list, override
+from mnestic.starter.http.pages.operators import health, keys, transfer
 
 ROUTERS = (
     sign_in.router,
@@ -49,6 +50,9 @@ ROUTERS = (
     policy.router,
     maintenance.router,
     contracts.router,
+    keys.router,
+    health.router,
+    transfer.router,
     audit.router,
     live.router,
 )

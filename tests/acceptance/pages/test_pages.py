@@ -366,7 +366,10 @@ async def test_an_operator_finds_each_page_and_saves_a_policy(
 ) -> None:
     await client.memory("ada").add("Mara lives in Porto.")
 
-    for name in ("Audit", "Costs", "Maintenance"):
+    for path in ("/ui/keys", "/ui/memory/transfer?agent_id=ada"):
+        await page.goto(path)
+        await check(page, path.split("?")[0].replace("/", "-"))
+    for name in ("Audit", "Costs", "Health", "Maintenance"):
         await page.get_by_role("link", name=name).click()
         await expect(page.get_by_role("heading", level=1)).to_contain_text(name)
         await check(page, name)

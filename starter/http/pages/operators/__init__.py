@@ -1,0 +1,1 @@
+"""Pages of operators: API keys, health, and memory as files."""
