@@ -102,7 +102,7 @@ class OverHttp:
 
     async def retrieve(self, question: str) -> None:
         """See `Side`."""
-        answer = await self._http.get("/retrieve", params={"q": question})
+        answer = await self._http.get("/v1/retrieve", params={"q": question})
         answer.raise_for_status()
 
     async def ingest(self, message: Resource) -> None:
@@ -111,7 +111,7 @@ class OverHttp:
             mode="json",
             include={"speaker", "content", "session_id", "source_id", "channel", "at"},
         )
-        answer = await self._http.post("/ingest", json={"messages": [document]})
+        answer = await self._http.post("/v1/ingest", json={"messages": [document]})
         answer.raise_for_status()
 
 

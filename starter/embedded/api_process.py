@@ -55,7 +55,7 @@ async def start_api(
         )
         try:
             async with processes.starting(_spec(wiring, host=host, port=chosen)) as part:
-                await _until_ready(part, chosen, url=f"{url_of(host, chosen)}/health")
+                await _until_ready(part, chosen, url=f"{url_of(host, chosen)}/v1/health")
         except ProcessCrashedError as error:
             if is_free(chosen):
                 raise  # it did not lose a race for its port, so another start would end the same way

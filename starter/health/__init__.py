@@ -1,1 +1,1 @@
-"""The health of an installation: `mnestic doctor` and `GET /health/detailed` share these checks."""
+"""The health of an installation: `mnestic doctor` and `GET /v1/health/detailed` share these checks."""

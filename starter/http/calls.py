@@ -24,6 +24,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.metrics import MetricsOfTenants, TenantMetrics
 from mnestic.starter.tenants import Access, Tenants
 
+VERSION = "/v1"  # what the paths of the API begin with
 Result = TypeVar("Result", bound=BaseModel)
 IdempotencyKey = Annotated[
     str | None,

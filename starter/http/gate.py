@@ -19,14 +19,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnestic.memory.access.errors import UnauthenticatedError
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.http.bodies import read_body
-from mnestic.starter.http.calls import tenants_of
+from mnestic.starter.http.calls import VERSION, tenants_of
 from mnestic.starter.http.capacity import Capacity
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access
 
-HEALTH, READY = "/health", "/health/ready"
+HEALTH, READY = f"{VERSION}/health", f"{VERSION}/health/ready"
+_OTHERS = (VERSION, pages.ROOT, pages.REFERENCE, "/mcp", "/openapi.json", *pages.SHORTCUTS)
 PUBLIC: Collection[str] = frozenset(
     {HEALTH, READY, "/openapi.json", pages.REFERENCE, *pages.SHORTCUTS}
 )
@@ -55,8 +56,9 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began, status, is_head = time.monotonic(), 0, scope["method"] == "HEAD"
+        scope = {**scope, "path": _current(scope["path"])}
         if is_head:  # answered as GET, without the body
-            scope = {**scope, "method": "GET"}
+            scope["method"] = "GET"
         state = scope.setdefault("state", {})
         state["request_id"] = request_id = str(uuid.uuid4())
         state["is_page"] = is_page = pages.is_page(scope["path"])
@@ -116,6 +118,15 @@ class Gate:
             await (await answer_http(request, error))(scope, receive, send)
         except MnesticError as error:
             await (await answer_error(request, error))(scope, receive, send)
+
+
+def _current(path: str) -> str:
+    """The path of today: those from before there were versions lead to it until 1.0."""
+    if path in _OTHERS or path.startswith(tuple(f"{one}/" for one in _OTHERS if one != "/")):
+        return path
+    if path.startswith("/jobs/"):
+        return f"{VERSION}/maintenance/runs/{path.removeprefix('/jobs/')}"
+    return f"{VERSION}{path.removeprefix('/api')}"
 
 
 def _address_of(request: Request) -> str:

@@ -212,7 +212,7 @@ class MaintenanceClient(ChecksTexts):
         return MemoryGrowth(sizes=sizes, since_last=since_last)
 
     async def list_samples(self) -> tuple[Sample, ...]:
-        """What an operator watches of the tenant's memory, as it is now; `GET /metrics` serves it to Prometheus."""
+        """What an operator watches of the tenant's memory, as it is now; `GET /v1/metrics` serves it to Prometheus."""
         async with self._transaction(write=False) as transaction:
             return await transaction.maintenance_reports.list_samples()
 

@@ -7,14 +7,14 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from mnestic.memory.agents import AgentSummary
-from mnestic.starter.http.calls import AgentCall, TenantCall, agent_call, tenant_call
+from mnestic.starter.http.calls import VERSION, AgentCall, TenantCall, agent_call, tenant_call
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 
-router = APIRouter(tags=["agents"])
+router = APIRouter(prefix=VERSION, tags=["agents"])
 _LINES = "application/x-ndjson"
 
 
-@router.get("/api/agents")
+@router.get("/agents")
 async def list_agents(
     call: Annotated[TenantCall, tenant_call("read")], limit: PageLimit = 100, cursor: Cursor = None
 ) -> Page[AgentSummary]:
@@ -23,7 +23,7 @@ async def list_agents(
 
 
 @router.get(
-    "/api/memory/export",
+    "/memory/export",
     response_class=StreamingResponse,
     responses={
         200: {

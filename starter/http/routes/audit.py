@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from mnestic.memory.access.audit import AuditEntry
-from mnestic.starter.http.calls import TenantCall, tenant_call
+from mnestic.starter.http.calls import VERSION, TenantCall, tenant_call
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 
-router = APIRouter(tags=["audit"])
+router = APIRouter(prefix=VERSION, tags=["audit"])
 
 
-@router.get("/api/audit")
+@router.get("/audit")
 async def list_audit(  # noqa: PLR0917 - its parameters are those of the list
     call: Annotated[TenantCall, tenant_call("admin")],
     agent_id: Annotated[str | None, Query(description="Only of this agent")] = None,

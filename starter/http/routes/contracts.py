@@ -13,6 +13,7 @@ from mnestic.memory.contract.versions import ContractPreview, ContractVersion
 from mnestic.memory.errors import NotFoundError
 from mnestic.starter.contract.contracts import ContractsClient
 from mnestic.starter.http.calls import (
+    VERSION,
     AgentCall,
     TenantCall,
     agent_call,
@@ -23,7 +24,7 @@ from mnestic.starter.http.calls import (
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.values import RequestBody
 
-router = APIRouter(tags=["contracts"])
+router = APIRouter(prefix=VERSION, tags=["contracts"])
 ReadCall = Annotated[TenantCall, agents_call("read")]
 AdminCall = Annotated[TenantCall, tenant_call("admin")]
 AdminWrite = Annotated[TenantCall, tenant_write("admin")]

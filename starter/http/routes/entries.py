@@ -15,12 +15,12 @@ from mnestic.memory.knowledge.entries import (
 from mnestic.memory.provenance import EntryProvenance
 from mnestic.memory.validation import refused
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.routes.facts import FactsChanged
 from mnestic.starter.http.values import RequestBody, Timestamp
 
-router = APIRouter(tags=["entries"])
-ENTRY = "/api/memory/entries/{key}"
+router = APIRouter(prefix=VERSION, tags=["entries"])
+ENTRY = "/memory/entries/{key}"
 WriteCall = Annotated[AgentCall, agent_write("write")]
 EntryKey = Annotated[str, Path(description="The id of the entry", examples=["e3a1"])]
 
@@ -101,7 +101,7 @@ async def delete_entry(
     return await call.once({"key": key, "facts": facts}, FactsChanged, work)
 
 
-@router.post("/api/memory/entries/archive")
+@router.post("/memory/entries/archive")
 async def archive_entries(body: EntryFilters, call: WriteCall) -> ArchivedNumber:
     """Moves all entries of some filters to the archive, where no search finds them; their facts stay."""
     try:

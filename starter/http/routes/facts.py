@@ -7,11 +7,11 @@ from pydantic import BaseModel, Field
 
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.values import RequestBody, Timestamp
 
-router = APIRouter(tags=["facts"])
+router = APIRouter(prefix=VERSION, tags=["facts"])
 WriteCall = Annotated[AgentCall, agent_write("write")]
 FactKey = Annotated[str, Path(description="The id of the fact", examples=["f3a1"])]
 
@@ -42,7 +42,7 @@ class FactsChanged(BaseModel):
     changes: tuple[FactChange, ...]
 
 
-@router.get("/api/memory/facts")
+@router.get("/memory/facts")
 async def list_facts(  # noqa: PLR0917 - its parameters are those of the list
     call: Annotated[AgentCall, agent_call("read")],
     subject: Annotated[str | None, Query(description="Only about this, by any known name")] = None,
@@ -65,7 +65,7 @@ async def list_facts(  # noqa: PLR0917 - its parameters are those of the list
     )
 
 
-@router.post("/api/memory/facts")
+@router.post("/memory/facts")
 async def add_fact(body: FactIn, call: WriteCall) -> FactsChanged:
     """Adds a fact; a new value of a single-valued predicate supersedes the last one."""
 
@@ -75,7 +75,7 @@ async def add_fact(body: FactIn, call: WriteCall) -> FactsChanged:
     return await call.once(body.model_dump(mode="json"), FactsChanged, work)
 
 
-@router.patch("/api/memory/facts/{key}")
+@router.patch("/memory/facts/{key}")
 async def change_fact(key: FactKey, body: FactObject, call: WriteCall) -> FactsChanged:
     """Changes the object of an active fact as of now; the old one stays in the history."""
 
@@ -85,7 +85,7 @@ async def change_fact(key: FactKey, body: FactObject, call: WriteCall) -> FactsC
     return await call.once({"key": key, "object": body.object}, FactsChanged, work)
 
 
-@router.delete("/api/memory/facts/{key}")
+@router.delete("/memory/facts/{key}")
 async def delete_fact(key: FactKey, call: WriteCall) -> FactsChanged:
     """Deletes a fact with all periods of its object; a later message can state it again."""
 

@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from mnestic.memory.forgetting.requests import TopicForgotten
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.values import RequestBody
 
-router = APIRouter(tags=["forgetting"])
+router = APIRouter(prefix=VERSION, tags=["forgetting"])
 
 
 class TopicIn(RequestBody):
@@ -31,7 +31,7 @@ class Confirmation(TopicIn):
     keep_out: bool = Field(False, description="Do not learn it again when somebody repeats it")
 
 
-@router.post("/api/memory/forget/preview")
+@router.post("/memory/forget/preview")
 async def preview(
     body: TopicIn, call: Annotated[AgentCall, agent_call("forget")]
 ) -> TopicForgotten:
@@ -39,7 +39,7 @@ async def preview(
     return await call.memory.preview_forget(body.topic)
 
 
-@router.post("/api/memory/forget")
+@router.post("/memory/forget")
 async def forget(
     body: Confirmation, call: Annotated[AgentCall, agent_write("forget")]
 ) -> TopicForgotten:

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from mnestic.starter.health.checkup import check_all
 from mnestic.starter.health.findings import Finding, HealthState, state_of
-from mnestic.starter.http.calls import TenantCall, tenant_call, tenants_of
+from mnestic.starter.http.calls import VERSION, TenantCall, tenant_call, tenants_of
 
-router = APIRouter(tags=["health"])
+router = APIRouter(prefix=VERSION, tags=["health"])
 
 
 class Health(BaseModel):

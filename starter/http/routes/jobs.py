@@ -22,6 +22,7 @@ from mnestic.memory.jobs.waits import (
 )
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.http.calls import (
+    VERSION,
     AgentCall,
     ChangesJob,
     JobCall,
@@ -34,7 +35,7 @@ from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.values import RequestBody, Timestamp
 from mnestic.starter.jobs.plans import read_given_plan
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(prefix=VERSION, tags=["jobs"])
 _PLAN_EXAMPLE = """name: approval
 nodes:
   - {id: ask, kind: wait, key: approval, ask: "May it go out?", timeout: 21d, on: {resumed: end, timeout: end}}
@@ -130,7 +131,7 @@ class OpenWaitOut(BaseModel):
     wait: JobWait | None
 
 
-@router.post("/api/jobs", status_code=HTTPStatus.CREATED)
+@router.post("/jobs", status_code=HTTPStatus.CREATED)
 async def start(body: JobIn, call: Annotated[AgentCall, agent_write("jobs")]) -> JobStarted:
     """Starts a job of an agent, which runs a plan durably and may wait for weeks."""
     plan = await asyncio.to_thread(read_given_plan, body.plan)
@@ -151,7 +152,7 @@ async def start(body: JobIn, call: Annotated[AgentCall, agent_write("jobs")]) ->
     return JobStarted(job_id=job_id)
 
 
-@router.get("/api/jobs")
+@router.get("/jobs")
 async def list_jobs(  # noqa: PLR0917 - its parameters are those of the list
     call: Annotated[TenantCall, agents_call("jobs")],
     state: Annotated[JobState | None, Query(description="Only in this state")] = None,
@@ -173,31 +174,31 @@ async def list_jobs(  # noqa: PLR0917 - its parameters are those of the list
     )
 
 
-@router.get("/api/jobs/{job_id}")
+@router.get("/jobs/{job_id}")
 async def describe(call: OfJob) -> JobDescription:
     """A job's state and its waits."""
     return call.job
 
 
-@router.get("/api/jobs/{job_id}/wait")
+@router.get("/jobs/{job_id}/wait")
 async def open_wait(call: OfJob) -> OpenWaitOut:
     """The wait at which a job is parked, with its question and its form."""
     return OpenWaitOut(wait=await call.client.find_open_wait(call.job_id))
 
 
-@router.get("/api/jobs/{job_id}/resumption")
+@router.get("/jobs/{job_id}/resumption")
 async def resumption(call: OfJob, wait: WaitName = None) -> Resumption:
     """What the job continues with after a wait: its place in the plan, and the verified snapshot of its memory."""
     return await call.client.job_resumption(call.job_id, wait)
 
 
-@router.get("/api/jobs/{job_id}/diff")
+@router.get("/jobs/{job_id}/diff")
 async def diff(call: OfJob, wait: WaitName = None) -> JobDifference:
     """What has changed in memory since the snapshot of a wait."""
     return await call.client.diff_job(call.job_id, wait)
 
 
-@router.post("/api/jobs/{job_id}/resume")
+@router.post("/jobs/{job_id}/resume")
 async def resume(body: ResumeIn, call: ChangesJob) -> Resumed:
     """Answers a waiting job, which verifies its memory and continues."""
     reserved = await call.reserve({"job_id": call.job_id, **body.model_dump()})
@@ -214,7 +215,7 @@ async def resume(body: ResumeIn, call: ChangesJob) -> Resumed:
     return Resumed(receipt=receipt)
 
 
-@router.post("/api/jobs/{job_id}/extend")
+@router.post("/jobs/{job_id}/extend")
 async def extend(body: ExtensionIn, call: ChangesJob) -> WaitExtended:
     """Gives an open wait a later deadline."""
 
@@ -231,7 +232,7 @@ async def extend(body: ExtensionIn, call: ChangesJob) -> WaitExtended:
     return await call.act_once(request, WaitExtended, act)
 
 
-@router.post("/api/jobs/{job_id}/fork", status_code=HTTPStatus.CREATED)
+@router.post("/jobs/{job_id}/fork", status_code=HTTPStatus.CREATED)
 async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     """Starts a job at a wait of this one, with the memory of its snapshot; this one does not change."""
     plan = None if body.plan is None else await asyncio.to_thread(read_given_plan, body.plan)
@@ -252,19 +253,19 @@ async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     return JobStarted(job_id=job_id)
 
 
-@router.post("/api/jobs/{job_id}/pause", status_code=HTTPStatus.ACCEPTED)
+@router.post("/jobs/{job_id}/pause", status_code=HTTPStatus.ACCEPTED)
 async def pause(call: ChangesJob) -> None:
     """Pauses a job before its next step."""
     await _steer(call, "pause", call.client.pause_job)
 
 
-@router.post("/api/jobs/{job_id}/unpause", status_code=HTTPStatus.ACCEPTED)
+@router.post("/jobs/{job_id}/unpause", status_code=HTTPStatus.ACCEPTED)
 async def unpause(call: ChangesJob) -> None:
     """Lets a paused job continue."""
     await _steer(call, "unpause", call.client.unpause_job)
 
 
-@router.post("/api/jobs/{job_id}/cancel", status_code=HTTPStatus.ACCEPTED)
+@router.post("/jobs/{job_id}/cancel", status_code=HTTPStatus.ACCEPTED)
 async def cancel(call: ChangesJob) -> None:
     """Asks a job to end, after its episode is written."""
     await _steer(call, "cancel", call.client.cancel_job)

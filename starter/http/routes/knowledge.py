@@ -14,11 +14,11 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.sharing.readers import Readers
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.values import RequestBody, Timestamp
 
 WriteCall = Annotated[AgentCall, agent_write("write")]
-router = APIRouter(tags=["knowledge"])
+router = APIRouter(prefix=VERSION, tags=["knowledge"])
 MOST_MESSAGES = 500
 
 

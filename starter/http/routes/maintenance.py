@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
 from mnestic.memory.maintenance.reports import MaintenanceReport
-from mnestic.starter.http.calls import TenantCall, tenant_call, tenant_write
+from mnestic.starter.http.calls import VERSION, TenantCall, tenant_call, tenant_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.values import RequestBody, Timestamp
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 
-router = APIRouter(tags=["maintenance"])
+router = APIRouter(prefix=VERSION, tags=["maintenance"])
 ReadCall = Annotated[TenantCall, tenant_call("read")]
 AdminCall = Annotated[TenantCall, tenant_write("admin")]
 
@@ -62,7 +62,7 @@ class Schedules(BaseModel):
     items: tuple[MaintenanceSchedule, ...]
 
 
-@router.post("/jobs/{kind}", status_code=HTTPStatus.ACCEPTED)
+@router.post("/maintenance/runs/{kind}", status_code=HTTPStatus.ACCEPTED)
 async def run_now(kind: MaintenanceKind, body: RunIn, call: AdminCall) -> RunStarted:
     """Starts a run of maintenance now; its report is listed once it has ended."""
     reserved = await call.reserve({"kind": kind, **body.model_dump()})
@@ -76,7 +76,7 @@ async def run_now(kind: MaintenanceKind, body: RunIn, call: AdminCall) -> RunSta
     return RunStarted(id=handle.id.rpartition("/")[2])
 
 
-@router.get("/api/maintenance/reports")
+@router.get("/maintenance/reports")
 async def list_reports(  # noqa: PLR0917 - its parameters are those of the list
     call: ReadCall,
     kind: Annotated[MaintenanceKind | None, Query(description="Only of this kind")] = None,
@@ -87,13 +87,13 @@ async def list_reports(  # noqa: PLR0917 - its parameters are those of the list
     return page_of(await call.client.maintenance.list_reports(kind, limit=limit, cursor=cursor))
 
 
-@router.get("/api/maintenance/policy")
+@router.get("/maintenance/policy")
 async def policy(call: ReadCall) -> MaintenancePolicy:
     """The policy in force: when maintenance runs and what it may do."""
     return await call.client.maintenance.policy()
 
 
-@router.patch("/api/maintenance/policy")
+@router.patch("/maintenance/policy")
 async def set_policy(body: PolicyChange, call: AdminCall) -> MaintenancePolicy:
     """Changes one value of the policy; an invalid one is refused, and nothing changes."""
 
@@ -103,13 +103,13 @@ async def set_policy(body: PolicyChange, call: AdminCall) -> MaintenancePolicy:
     return await call.act_once(body.model_dump(mode="json"), MaintenancePolicy, act)
 
 
-@router.get("/api/schedules")
+@router.get("/schedules")
 async def list_schedules(call: ReadCall) -> Schedules:
     """Lists the Schedules: when each ran last and runs next, and whether it is paused."""
     return Schedules(items=await call.client.maintenance.list_schedules())
 
 
-@router.post("/api/schedules/{kind}/pause", status_code=HTTPStatus.NO_CONTENT)
+@router.post("/schedules/{kind}/pause", status_code=HTTPStatus.NO_CONTENT)
 async def pause(kind: MaintenanceKind, body: NoteIn, call: AdminCall) -> None:
     """Pauses a Schedule until it is resumed."""
     await call.steer_once(
@@ -118,7 +118,7 @@ async def pause(kind: MaintenanceKind, body: NoteIn, call: AdminCall) -> None:
     )
 
 
-@router.post("/api/schedules/{kind}/resume", status_code=HTTPStatus.NO_CONTENT)
+@router.post("/schedules/{kind}/resume", status_code=HTTPStatus.NO_CONTENT)
 async def resume(kind: MaintenanceKind, body: NoteIn, call: AdminCall) -> None:
     """Resumes a paused Schedule."""
     await call.steer_once(
@@ -127,7 +127,7 @@ async def resume(kind: MaintenanceKind, body: NoteIn, call: AdminCall) -> None:
     )
 
 
-@router.post("/api/schedules/{kind}/backfill", status_code=HTTPStatus.ACCEPTED)
+@router.post("/schedules/{kind}/backfill", status_code=HTTPStatus.ACCEPTED)
 async def backfill(kind: MaintenanceKind, body: PeriodIn, call: AdminCall) -> None:
     """Starts the runs of a period in the past, one after the other."""
     await call.steer_once(

@@ -22,12 +22,12 @@ from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.memory.validation import refused
 from mnestic.starter.client.contexts import CONTEXT_ENTRIES
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.routes.retrieval import Asker, Question
 from mnestic.starter.http.values import RequestBody, Timestamp
 
-router = APIRouter(tags=["memory"])
+router = APIRouter(prefix=VERSION, tags=["memory"])
 ReadCall = Annotated[AgentCall, agent_call("read")]
 MOST_TOKENS = 100_000
 
@@ -123,13 +123,13 @@ async def context(  # noqa: PLR0917 - its parameters are those of the query
     )
 
 
-@router.get("/api/memory/settings")
+@router.get("/memory/settings")
 async def settings(call: ReadCall) -> AgentSettings:
     """The agent's settings in force."""
     return await call.memory.settings.get()
 
 
-@router.patch("/api/memory/settings")
+@router.patch("/memory/settings")
 async def change_settings(
     body: SettingsIn, call: Annotated[AgentCall, agent_write("write")]
 ) -> AgentSettings:
@@ -142,13 +142,13 @@ async def change_settings(
     return await call.once(changes, AgentSettings, work)
 
 
-@router.get("/api/memory/stats")
+@router.get("/memory/stats")
 async def stats(call: ReadCall) -> MemoryStatistics:
     """How many entries, messages and facts there are, by state."""
     return await call.memory.stats()
 
 
-@router.get("/api/memory/retrievals")
+@router.get("/memory/retrievals")
 async def list_retrievals(
     call: ReadCall, limit: PageLimit = 100, cursor: Cursor = None
 ) -> Page[StoredLogEntry]:

@@ -12,11 +12,11 @@ from temporalio.service import RPCError
 from mnestic.memory.errors import TemporalUnavailableError
 from mnestic.memory.maintenance.samples import Sample
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.http.calls import TenantCall, tenant_call
+from mnestic.starter.http.calls import VERSION, TenantCall, tenant_call
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.jobs.listing import count_jobs
 
-router = APIRouter(tags=["health"])
+router = APIRouter(prefix=VERSION, tags=["health"])
 
 
 @router.get(

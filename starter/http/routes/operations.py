@@ -19,7 +19,7 @@ from mnestic.memory.jobs.memory_operations import (
 from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.scope import Id
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.values import RequestBody
 
 
@@ -54,7 +54,7 @@ class _OperationRoute(APIRoute):
         return access_of(cast(OperationName, self.name), arguments)[1]
 
 
-router = APIRouter(tags=["contracts"], route_class=_OperationRoute)
+router = APIRouter(prefix=VERSION, tags=["contracts"], route_class=_OperationRoute)
 ReadCall = Annotated[AgentCall, agent_call("read")]
 WriteCall = Annotated[AgentCall, agent_write("write")]
 SessionId = Annotated[Id, Query(description="The session whose segment it is", examples=["monday"])]

@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict
 from mnestic.memory.sharing.readers import DefaultKind, ReaderDefault, ReaderDefaults
 from mnestic.memory.validation import Name
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.values import RequestBody
 
-router = APIRouter(tags=["memory"])
-PATH = "/api/memory/readers"
+router = APIRouter(prefix=VERSION, tags=["memory"])
+PATH = "/memory/readers"
 ReadCall = Annotated[AgentCall, agent_call("read")]
 WriteCall = Annotated[AgentCall, agent_write("write")]
 

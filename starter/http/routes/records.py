@@ -11,11 +11,11 @@ from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.memory.validation import Name
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.values import RequestBody
 
-router = APIRouter(tags=["records"])
+router = APIRouter(prefix=VERSION, tags=["records"])
 ReadCall = Annotated[AgentCall, agent_call("read")]
 WriteCall = Annotated[AgentCall, agent_write("write")]
 Namespace = Annotated[

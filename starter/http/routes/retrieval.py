@@ -9,11 +9,11 @@ from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.memory.retrieval.queries import LONGEST_QUESTION, Mode, Rerank, Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
-from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.calls import VERSION, AgentCall, agent_call
 from mnestic.starter.http.values import Timestamp
 from mnestic.starter.short_texts import shortened
 
-router = APIRouter(tags=["retrieval"])
+router = APIRouter(prefix=VERSION, tags=["retrieval"])
 MOST_RESULTS = 100
 Question = Annotated[
     str,
@@ -100,7 +100,7 @@ async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the 
     return await call.retrieve(text, arguments)
 
 
-@router.get("/api/memory/search")
+@router.get("/memory/search")
 async def search(  # noqa: PLR0917 - its parameters are those of the query
     call: Annotated[AgentCall, agent_call("read")],
     text: Question,
@@ -109,7 +109,7 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
     min_score: MinScore = None,
     asker: Asker = None,
 ) -> SearchOut:
-    """Searches memory as `/retrieve` does, with the first 200 characters of each result."""
+    """Searches memory as `/v1/retrieve` does, with the first 200 characters of each result."""
     found = await call.retrieve(
         text, {"mode": mode, "limit": limit, "min_score": min_score, "asker": asker}
     )
@@ -128,7 +128,7 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
     return SearchOut(results=tuple(hits))
 
 
-@router.get("/api/memory/search/why")
+@router.get("/memory/search/why")
 async def why(  # noqa: PLR0917 - its parameters are those of the query
     call: Annotated[AgentCall, agent_call("read")],
     text: Question,

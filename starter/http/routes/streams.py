@@ -15,10 +15,17 @@ from mnestic.memory.scope import Id
 from mnestic.memory.selectors import Selector
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.client.contract_memory import ContractMemory
-from mnestic.starter.http.calls import AgentCall, OfJob, TenantCall, agent_call, tenant_call
+from mnestic.starter.http.calls import (
+    VERSION,
+    AgentCall,
+    OfJob,
+    TenantCall,
+    agent_call,
+    tenant_call,
+)
 from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Stream, finished
 
-router = APIRouter(tags=["streams"], dependencies=[HELD])
+router = APIRouter(prefix=VERSION, tags=["streams"], dependencies=[HELD])
 _MOST_DIGITS = 18  # of a number that Postgres can have
 _FINAL = frozenset({"completed", "failed", "cancelled", "terminated"})
 State = TypeVar("State", JobDescription, MaintenanceRun)
@@ -105,7 +112,7 @@ async def _run(
     return _Run(call, await call.client.maintenance.describe_run(run_id))
 
 
-@router.get("/api/memory/events", response_class=EventSourceResponse)
+@router.get("/memory/events", response_class=EventSourceResponse)
 async def stream_events(
     start: Annotated[_Start, Depends(_start)], stream: Held
 ) -> AsyncIterator[ServerSentEvent]:
@@ -123,7 +130,7 @@ async def stream_events(
             events = await finished(of_agent.list(after=after, kinds=start.kinds))
 
 
-@router.get("/api/contract/events", response_class=EventSourceResponse)
+@router.get("/contract/events", response_class=EventSourceResponse)
 async def stream_channel(
     start: Annotated[_Channel, Depends(_channel)], stream: Held
 ) -> AsyncIterator[ServerSentEvent]:
@@ -141,7 +148,7 @@ async def stream_channel(
             events = await finished(contract.list_events(channel, after=after))
 
 
-@router.get("/api/jobs/{job_id}/events", response_class=EventSourceResponse)
+@router.get("/jobs/{job_id}/events", response_class=EventSourceResponse)
 async def stream_job(
     call: OfJob, stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
@@ -157,7 +164,7 @@ async def stream_job(
         yield event
 
 
-@router.get("/api/maintenance/runs/{run_id}/events", response_class=EventSourceResponse)
+@router.get("/maintenance/runs/{run_id}/events", response_class=EventSourceResponse)
 async def stream_run(
     start: Annotated[_Run, Depends(_run)], stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:

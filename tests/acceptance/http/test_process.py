@@ -49,7 +49,7 @@ async def test_a_signal_ends_streams_and_lets_requests_be_answered(
 
     with (
         httpx2.Client(base_url=url, headers=headers, timeout=LIMIT_S) as http,
-        http.stream("GET", "/api/memory/events") as stream,
+        http.stream("GET", "/v1/memory/events") as stream,
     ):
         lines = stream.iter_lines()
         first = next(line for line in lines if line.startswith("event:"))
@@ -93,10 +93,8 @@ def test_a_body_of_two_lengths_is_refused_and_the_connection_closed(
 ) -> None:
     _, url = start_api()
     with socket.create_connection(("127.0.0.1", urlsplit(url).port), timeout=LIMIT_S) as one:
-        head = (
-            "POST /ingest HTTP/1.1\r\nHost: api\r\nContent-Length: 4\r\nTransfer-Encoding: chunked"
-        )
-        one.sendall(f"{head}\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: api\r\n\r\n".encode())
+        head = "POST /v1/ingest HTTP/1.1\r\nHost: api\r\nContent-Length: 4\r\nTransfer-Encoding: chunked"
+        one.sendall(f"{head}\r\n\r\n0\r\n\r\nGET /v1/health HTTP/1.1\r\nHost: api\r\n\r\n".encode())
 
         answers = one.makefile("rb").read()  # until it is closed
 
@@ -108,7 +106,7 @@ def begun_request(url: str, headers: dict[str, str]) -> socket.socket:
     """A request whose body the server waits for."""
     begun = socket.create_connection(("127.0.0.1", urlsplit(url).port), timeout=LIMIT_S)
     lines = (
-        *("POST /ingest HTTP/1.1", "Host: api", "Expect: 100-continue"),
+        *("POST /v1/ingest HTTP/1.1", "Host: api", "Expect: 100-continue"),
         *(f"{name}: {value}" for name, value in headers.items()),
         *("Content-Type: application/json", f"Content-Length: {len(body())}", "", ""),
     )

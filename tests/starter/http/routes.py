@@ -21,7 +21,7 @@ class Case:
 
 
 CASES = {name: Case(**fields) for name, fields in read_cases(__file__, "routes").items()}
-PLAN: dict[str, Any] = CASES["POST /api/jobs"].body["plan"]
+PLAN: dict[str, Any] = CASES["POST /v1/jobs"].body["plan"]
 
 
 def denied_target(shown: str, operation: Any, arguments: Any) -> str:

@@ -22,7 +22,7 @@ OF_JOBS = {name: case for name, case in GUARDED.items() if case.of_job}
 
 def target_of(name: str, case: Case) -> str:
     """What the audit log says of the request of a case that is denied."""
-    return denied_target(name, name.removeprefix("POST /contract/"), case.body)
+    return denied_target(name, name.removeprefix("POST /v1/contract/"), case.body)
 
 
 async def called(app: FastAPI, key: str | None, name: str, case: Case) -> httpx2.Response:
@@ -142,7 +142,7 @@ async def test_a_key_opens_the_memory_of_its_tenant_alone(
     texts = {}
     for whose, text in {"own": own, "their": key}.items():
         answer = await called(
-            app, text, "GET /retrieve", Case(action="read", params={"q": "Porto"})
+            app, text, "GET /v1/retrieve", Case(action="read", params={"q": "Porto"})
         )
         texts[whose] = [one["entry"]["content"] for one in answer.json()["results"]]
 

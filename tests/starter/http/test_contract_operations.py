@@ -267,7 +267,7 @@ async def by_http(_: MnesticClient, app: FastAPI, new_key: NewKey, calls: Calls)
     async with opened(app, await new_key()) as http:
         for name, arguments in calls:
             session = {"session_id": SESSION} if OPERATIONS[name].of_session else {}
-            answer = await http.post(f"/contract/{name}", json=arguments, params=session)
+            answer = await http.post(f"/v1/contract/{name}", json=arguments, params=session)
             results.append(answer.json() if answer.is_success else None)
     return results
 

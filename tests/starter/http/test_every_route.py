@@ -1,4 +1,4 @@
-"""What holds for every route: an absent body, unknown parameters, HEAD, and other origins."""
+"""What holds for every route: an absent body, unknown parameters, HEAD, other origins, and paths from before versions."""
 
 import asyncio
 from typing import Any
@@ -41,7 +41,7 @@ async def test_a_body_without_required_members_may_be_absent(app: FastAPI, new_k
             absent[name], empty[name] = [(one.status_code, problem_of(one)) for one in answers]
 
     assert absent == empty
-    assert {"POST /summarize", "POST /api/jobs/{job_id}/resume"} <= optional
+    assert {"POST /v1/summarize", "POST /v1/jobs/{job_id}/resume"} <= optional
 
 
 def problem_of(answer: httpx2.Response) -> Any:
@@ -86,8 +86,10 @@ async def test_other_origins_read_answers_if_a_setting_names_them(
         app = make_app(tenants, origins=origins)
         for origin in (theirs, "https://other.example"):
             async with opened(app, key) as http, opened(app, None) as stranger:
-                answer = await http.get("/items", headers={"Origin": origin})
-                preflight = await stranger.options("/ingest", headers={"Origin": origin, **asked})
+                answer = await http.get("/v1/items", headers={"Origin": origin})
+                preflight = await stranger.options(
+                    "/v1/ingest", headers={"Origin": origin, **asked}
+                )
             allowed = [
                 one.headers.get("Access-Control-Allow-Origin") for one in (answer, preflight)
             ]
@@ -95,3 +97,37 @@ async def test_other_origins_read_answers_if_a_setting_names_them(
 
     assert named.pop(((theirs,), theirs)) == (theirs, theirs, 200, True)
     assert set(named.values()) == {(None, None, 200, False)}
+
+
+async def test_paths_from_before_there_were_versions_lead_to_those_of_today(
+    app: FastAPI, new_key: NewKey
+) -> None:
+    found, expected = {}, {}
+    async with opened(app, await new_key(agents=("bert",))) as http:
+        for name, case in CASES.items():
+            method, path = name.split(" ")
+            answers = []
+            for one in (earlier(path), path):
+                answer = await http.request(
+                    method,
+                    one.format(**case.path),
+                    params=agent_of(case) | case.params,
+                    json=case.body,
+                )
+                answers.append((answer.status_code, problem_of(answer)))
+            found[earlier(path), method], expected[earlier(path), method] = answers
+
+    assert found == expected
+    assert {status for status, _ in found.values()} == {200, 403, 404}
+    assert ("/retrieve", "GET") in found
+    assert ("/jobs/{kind}", "POST") in found
+    assert {path.split("/")[1] for path in app.openapi()["paths"]} == {"v1"}
+
+
+def earlier(path: str) -> str:
+    """The path that a path of today had."""
+    if path == "/v1/maintenance/runs/{kind}":
+        return "/jobs/{kind}"
+    rest = path.removeprefix("/v1")
+    of_api = ("/memory/", "/jobs", "/agents", "/schedules", "/audit", "/maintenance/")
+    return f"/api{rest}" if rest.startswith((*of_api, "/contract/events")) else rest

@@ -10,7 +10,7 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.transactions import Execute
 
-PREVIEW, FORGET = "/api/memory/forget/preview", "/api/memory/forget"
+PREVIEW, FORGET = "/v1/memory/forget/preview", "/v1/memory/forget"
 
 
 async def add(client: MnesticClient, *texts: str) -> None:
@@ -38,7 +38,7 @@ async def test_a_topic_is_forgotten_once_for_a_key(
     await add(client, "Mara lives in Porto.")
     again = await http.post(FORGET, json=body, headers=key)
     other = await http.post(FORGET, json={**body, "topic": "Mara"}, headers=key)
-    left = (await http.get("/items")).json()["items"]
+    left = (await http.get("/v1/items")).json()["items"]
 
     assert (early.status_code, retried.status_code) == (409, 409)
     assert (first.status_code, again.status_code, other.status_code) == (200, 200, 409)

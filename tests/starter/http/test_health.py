@@ -1,4 +1,4 @@
-"""`GET /health/detailed`: the checks of `mnestic doctor`, where degraded is not down."""
+"""`GET /v1/health/detailed`: the checks of `mnestic doctor`, where degraded is not down."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ from tests.transactions import Execute
 async def checked(app: FastAPI, new_key: NewKey) -> tuple[httpx2.Response, dict[str, Any]]:
     """The answer, and its checks by part."""
     async with opened(app, await new_key(agents=("*",))) as http:
-        answer = await http.get("/health/detailed")
+        answer = await http.get("/v1/health/detailed")
     return answer, {check["part"]: check for check in answer.json()["checks"]}
 
 
@@ -51,7 +51,7 @@ async def test_a_process_is_ready_while_storage_answers(
     app: FastAPI, routes: FastAPI, settings: Settings, client: MnesticClient
 ) -> None:
     async with opened(app, None) as probe:
-        ready = await probe.get("/health/ready")
+        ready = await probe.get("/v1/health/ready")
     lost = PostgresMemory("postgresql://app@127.0.0.1:9/mnestic", pool_size=1)
     connections = OpenConnections(
         temporal=client.temporal,
@@ -61,8 +61,8 @@ async def test_a_process_is_ready_while_storage_answers(
     )
     set_state(routes, Tenants(connections, settings=settings))
     async with opened(routes, None) as probe:
-        answers = await asyncio.gather(*(probe.get("/health/ready") for _ in range(5)))
-        alive = await probe.get("/health")
+        answers = await asyncio.gather(*(probe.get("/v1/health/ready") for _ in range(5)))
+        alive = await probe.get("/v1/health")
     await lost.close()
 
     assert ready.json()["status"] == "ok"

@@ -39,7 +39,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "
 async def test_a_plan_that_is_too_large_is_refused_before_it_is_read(
     http: httpx2.AsyncClient, plan: object, why: str
 ) -> None:
-    answer = await http.post("/api/jobs", json={**PLAN, "plan": plan})
+    answer = await http.post("/v1/jobs", json={**PLAN, "plan": plan})
 
     assert answer.status_code in {400, 413, 422}
     assert why in answer.text
@@ -56,7 +56,7 @@ async def test_a_body_that_does_not_come_is_given_up(
 ) -> None:
     monkeypatch.setattr(gate, "BODY_S", 0.01)
 
-    answer = await http.post("/ingest", content=unfinished(asyncio.Event()))
+    answer = await http.post("/v1/ingest", content=unfinished(asyncio.Event()))
 
     assert (answer.status_code, answer.headers["Connection"]) == (408, "close")
 
@@ -72,8 +72,8 @@ async def test_who_has_a_key_is_answered_though_others_take_all_places_without_o
         ]
         done, _ = await asyncio.wait(begun, return_when=asyncio.FIRST_COMPLETED)
         assert {one.result().headers["Retry-After"] for one in done} == {"1"}
-        assert (await stranger.get("/health")).status_code == 200
-        assert (await http.get("/api/memory/facts")).status_code == 200
+        assert (await stranger.get("/v1/health")).status_code == 200
+        assert (await http.get("/v1/memory/facts")).status_code == 200
         end.set()
         answers = [(await one).status_code for one in begun]
 
@@ -133,10 +133,10 @@ def test_the_places_of_values_take_no_memory_for_long_names() -> None:
 
 
 async def test_others_are_answered_while_the_worst_plan_is_read(http: httpx2.AsyncClient) -> None:
-    worst = asyncio.create_task(http.post("/api/jobs", json={**PLAN, "plan": WORST}))
+    worst = asyncio.create_task(http.post("/v1/jobs", json={**PLAN, "plan": WORST}))
     answers = 0
     while not worst.done():
-        assert (await http.get("/health")).status_code == 200
+        assert (await http.get("/v1/health")).status_code == 200
         answers += 1
         await asyncio.sleep(0)  # the answer may need no other task
 

@@ -1,4 +1,4 @@
-"""`GET /metrics`: what Prometheus reads of memory, and who may read it."""
+"""`GET /v1/metrics`: what Prometheus reads of memory, and who may read it."""
 
 import uuid
 
@@ -18,7 +18,7 @@ SECRET = "Mara moved to Porto."
 async def scraped(app: FastAPI, key: str) -> tuple[str, dict[tuple[str, ...], float]]:
     """The text of a scrape, and its values by name and labels."""
     async with opened(app, key) as http:
-        answer = await http.get("/metrics")
+        answer = await http.get("/v1/metrics")
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     values = {
@@ -38,13 +38,13 @@ async def test_retrievals_are_counted_with_their_results(
     async with opened(app, key) as http:
         for question in ("Where does Mara live?", "Where does Mara live?", "xyzzy"):
             params = {"q": question, "agent_id": "ada"}
-            assert (await http.get("/retrieve", params=params)).status_code == 200
+            assert (await http.get("/v1/retrieve", params=params)).status_code == 200
     _, values = await scraped(app, key)
 
     assert values["mnestic_retrieval_seconds_count", "hybrid"] == 3
     assert values["mnestic_retrievals_empty_total", "hybrid"] == 1
     assert values["mnestic_retrieval_results_total", "message"] == 2
-    assert values["mnestic_http_request_seconds_count", "GET", "/retrieve", "200"] == 3
+    assert values["mnestic_http_request_seconds_count", "GET", "/v1/retrieve", "200"] == 3
     assert values["mnestic_cache_lookups_total", "answers", "hit"] >= 1
 
 
@@ -85,8 +85,8 @@ async def test_no_label_names_an_agent_or_quotes_memory(
     await client.memory("agent-with-a-name").add(SECRET)
     key = await new_key(agents=("*",))
     async with opened(app, key) as http:
-        await http.get("/retrieve", params={"q": "Porto?", "agent_id": "agent-with-a-name"})
-        await http.request("BREW", "/api/Porto")
+        await http.get("/v1/retrieve", params={"q": "Porto?", "agent_id": "agent-with-a-name"})
+        await http.request("BREW", "/v1/Porto")
 
     text, _ = await scraped(app, key)
 
@@ -97,7 +97,7 @@ async def test_no_label_names_an_agent_or_quotes_memory(
 
 async def test_requests_without_a_key_are_counted(app: FastAPI, new_key: NewKey) -> None:
     async with opened(app, "nonsense") as http:
-        refused: httpx2.Response = await http.get("/api/agents")
+        refused: httpx2.Response = await http.get("/v1/agents")
 
     _, values = await scraped(app, await new_key(agents=("*",)))
 
@@ -111,8 +111,8 @@ async def test_a_tenant_sees_its_own_requests_alone(
     other = tenants.client(f"other-{uuid.uuid4().hex}")
     issued = await other.api_keys().create(agents=("*",), actions=("read",))
     async with opened(app, issued.text) as http:
-        await http.get("/api/agents")
+        await http.get("/v1/agents")
 
     text, _ = await scraped(app, await new_key(agents=("*",)))
 
-    assert 'route="/api/agents"' not in text
+    assert 'route="/v1/agents"' not in text

@@ -9,7 +9,7 @@ from jsonschema_rs import Draft202012Validator as Validator
 from tests.starter.http.routes import CASES
 from tests.starter.http.test_idempotency import WRITES
 
-PROBES = {"GET /health", "GET /health/ready"}  # which need no key
+PROBES = {"GET /v1/health", "GET /v1/health/ready"}  # which need no key
 
 
 def references(value: Any) -> Iterator[str]:

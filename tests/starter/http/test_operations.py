@@ -22,13 +22,13 @@ async def operator(app: FastAPI, new_key: NewKey) -> AsyncIterator[httpx2.AsyncC
 async def test_the_audit_log_names_the_key_that_steers_jobs_and_maintenance(
     operator: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
-    await operator.patch("/api/maintenance/policy", json={"path": "cleanup.enabled", "value": True})
+    await operator.patch("/v1/maintenance/policy", json={"path": "cleanup.enabled", "value": True})
     started = await operator.post(
-        "/api/jobs",
+        "/v1/jobs",
         params={"agent_id": "ada"},
         json={"plan": PLAN, "session_id": "s", "job_id": "order-1"},
     )
-    await operator.post("/api/jobs/order-1/cancel")
+    await operator.post("/v1/jobs/order-1/cancel")
     (key,), _ = await client.api_keys().list()
 
     found, _ = await client.audit().list(key_id=key.id)
@@ -36,9 +36,9 @@ async def test_the_audit_log_names_the_key_that_steers_jobs_and_maintenance(
     assert started.status_code == 201
     allowed = [(one.agent_id, one.target) for one in found if one.action == "access.allowed"]
     assert allowed == [
-        ("ada", "POST /api/jobs/{job_id}/cancel: order-1"),
-        ("ada", "POST /api/jobs"),
-        ("*", "PATCH /api/maintenance/policy"),
+        ("ada", "POST /v1/jobs/{job_id}/cancel: order-1"),
+        ("ada", "POST /v1/jobs"),
+        ("*", "PATCH /v1/maintenance/policy"),
     ]
 
 
@@ -47,7 +47,7 @@ async def test_an_export_can_be_imported_elsewhere(
 ) -> None:
     await client.memory("ada").add("I live in Ghent.", source_id="1")
 
-    answer = await operator.get("/api/memory/export", params={"agent_id": "ada"})
+    answer = await operator.get("/v1/memory/export", params={"agent_id": "ada"})
 
     lines = [json.loads(line) for line in answer.text.splitlines()]
     assert answer.headers["Content-Type"].startswith("application/x-ndjson")

@@ -22,7 +22,7 @@ async def test_an_invalid_value_is_named(
     app: FastAPI, new_key: NewKey, params: dict[str, Any], path: str, value: str | None
 ) -> None:
     async with opened(app, await new_key(agents=("ada", "*"))) as http:
-        answer = await http.get("/retrieve", params={"agent_id": "ada", **params})
+        answer = await http.get("/v1/retrieve", params={"agent_id": "ada", **params})
 
     problem = answer.json()
     assert answer.status_code == 422
@@ -53,7 +53,7 @@ async def test_an_invalid_value_is_named(
 async def test_a_body_that_cannot_be_read_is_refused_with_the_remedy(
     http: httpx2.AsyncClient, body: bytes, content_type: str, status: int, why: str
 ) -> None:
-    answer = await http.post("/ingest", content=body, headers={"Content-Type": content_type})
+    answer = await http.post("/v1/ingest", content=body, headers={"Content-Type": content_type})
 
     problem = answer.json()
     assert (answer.status_code, why in problem["detail"]) == (status, True)
@@ -64,7 +64,7 @@ async def test_a_compressed_body_is_refused_with_the_remedy(http: httpx2.AsyncCl
     body = gzip.compress(b'{"messages": []}')
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
 
-    answer = await http.post("/ingest", content=body, headers=headers)
+    answer = await http.post("/v1/ingest", content=body, headers=headers)
 
     assert (answer.status_code, answer.headers["Accept-Encoding"]) == (415, "identity")
     assert "send it as it is" in answer.json()["detail"]
@@ -73,7 +73,7 @@ async def test_a_compressed_body_is_refused_with_the_remedy(http: httpx2.AsyncCl
 async def test_a_method_that_a_path_does_not_take_is_answered_with_those_that_it_does(
     http: httpx2.AsyncClient,
 ) -> None:
-    answer = await http.put("/api/memory/facts")
+    answer = await http.put("/v1/memory/facts")
 
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD, POST")
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -100,13 +100,13 @@ async def test_a_failure_is_answered_and_logged_without_its_text(
 ) -> None:
     app = make_app(tenants)
 
-    @app.get("/broken")
+    @app.get("/v1/broken")
     async def broken() -> None:
         raise RuntimeError(settings.tenant_id)
 
     with caplog.at_level(logging.INFO, logger="mnestic.http"):
         async with opened(app, await new_key()) as http:
-            answer = await http.get("/broken")
+            answer = await http.get("/v1/broken")
 
     assert answer.status_code == 500
     assert settings.tenant_id not in answer.text
@@ -116,6 +116,6 @@ async def test_a_failure_is_answered_and_logged_without_its_text(
 
 async def test_a_key_for_several_agents_needs_one_named(app: FastAPI, new_key: NewKey) -> None:
     async with opened(app, await new_key(agents=("ada*",))) as http:
-        answer = await http.get("/retrieve", params={"q": "Porto"})
+        answer = await http.get("/v1/retrieve", params={"q": "Porto"})
 
     assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "query.agent_id")

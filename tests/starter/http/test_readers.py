@@ -86,7 +86,7 @@ async def test_each_route_that_is_read_gives_a_reader_nothing_of_others(
                 found[name, reader] = leaked
 
     assert found == {}
-    assert {"GET /context", "GET /api/memory/export", "GET /ui/memory/entries"} <= opening
+    assert {"GET /v1/context", "GET /v1/memory/export", "GET /ui/memory/entries"} <= opening
 
 
 @pytest.mark.acceptance
@@ -143,7 +143,7 @@ async def test_an_address_with_two_readers_or_a_bad_one_is_refused(
 async def test_readers_of_a_channel_are_set_over_http_and_by_tools(
     app: FastAPI, new_key: NewKey, client: MnesticClient
 ) -> None:
-    key, path = await new_key(), "/api/memory/readers"
+    key, path = await new_key(), "/v1/memory/readers"
     default = {"kind": "channel", "name": "hr", "readers": ["user.hr.*"]}
     async with opened(app, key) as http:
         was_set = await http.put(path, json=default)

@@ -17,7 +17,7 @@ from mnestic.starter.http import server_sent_events
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.test_jobs import started
 
-EVENTS = "/api/memory/events"
+EVENTS = "/v1/memory/events"
 
 
 @pytest.fixture
@@ -130,10 +130,10 @@ async def test_the_progress_of_a_job_is_streamed_until_it_ends(
 
     async with opened(app, await new_key()) as http:
         job_id = await started(http)
-        path = f"/api/jobs/{job_id}/events"
+        path = f"/v1/jobs/{job_id}/events"
         async with asyncio.TaskGroup() as group:
             streaming = group.create_task(http.get(path))
-            group.create_task(http.post(f"/api/jobs/{job_id}/resume", json={"payload": "yes"}))
+            group.create_task(http.post(f"/v1/jobs/{job_id}/resume", json={"payload": "yes"}))
         events = events_of(streaming.result().text)
         again = await http.get(path, headers={"Last-Event-ID": events[-1]["id"]})
 
@@ -148,14 +148,14 @@ async def test_how_far_a_run_is_is_streamed_until_it_ends(
     app: FastAPI, new_key: NewKey, client: MnesticClient
 ) -> None:
     async with opened(app, await new_key(agents=("*",))) as http:
-        run_id = (await http.post("/jobs/weekly", json={})).json()["id"]
-        path = f"/api/maintenance/runs/{run_id}/events"
+        run_id = (await http.post("/v1/maintenance/runs/weekly", json={})).json()["id"]
+        path = f"/v1/maintenance/runs/{run_id}/events"
         (running,) = events_of((await http.get(path)).text)
         name = maintenance_workflow_id(client.settings.tenant_id, run_id)
         await client.temporal.get_workflow_handle(name).terminate()
         headers = {"Last-Event-ID": running["id"]}
         ended, end = events_of((await http.get(path, headers=headers)).text)
-        absent = await http.get("/api/maintenance/runs/no-such-run/events")
+        absent = await http.get("/v1/maintenance/runs/no-such-run/events")
 
     assert (running["event"], running["data"]["state"]) == ("run", "running")
     assert (ended["event"], ended["data"]["state"]) == ("run", "failed")

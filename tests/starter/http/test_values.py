@@ -68,9 +68,9 @@ async def test_a_time_that_is_none_is_refused(app: FastAPI, new_key: NewKey) -> 
                         statuses[name, parameter["name"], text] = answer.status_code
 
     assert {name for name, *_ in statuses} == {
-        "GET /items",
-        "GET /retrieve",
-        "GET /api/memory/facts",
+        "GET /v1/items",
+        "GET /v1/retrieve",
+        "GET /v1/memory/facts",
     }
     assert set(statuses.values()) == {422}, statuses
 
@@ -79,10 +79,10 @@ async def test_a_time_that_is_none_is_refused(app: FastAPI, new_key: NewKey) -> 
 async def test_a_wait_is_not_extended_by_what_is_no_time(
     http: httpx2.AsyncClient, number: str
 ) -> None:
-    started = await http.post("/api/jobs", json=CASES["POST /api/jobs"].body)
+    started = await http.post("/v1/jobs", json=CASES["POST /v1/jobs"].body)
 
     answer = await http.post(
-        f"/api/jobs/{started.json()['job_id']}/extend",
+        f"/v1/jobs/{started.json()['job_id']}/extend",
         content=f'{{"by_seconds": {number}}}',
         headers=JSON,
     )
@@ -98,7 +98,7 @@ async def test_what_a_method_of_the_client_refuses_is_named_as_in_the_request(
     async with opened(app, await new_key(agents=("*",))) as http:
         for place, name, content in REFUSED:
             method, path = name.split(" ")
-            of_agent = not path.startswith(("/api/audit", "/api/schedules"))
+            of_agent = not path.startswith(("/v1/audit", "/v1/schedules"))
             params = {**({"agent_id": "ada"} if of_agent else {}), **content.get("params", {})}
             answer = await http.request(method, path, params=params, json=content.get("json"))
             paths[place] = answer.json()["errors"][0]["path"]
@@ -107,9 +107,9 @@ async def test_what_a_method_of_the_client_refuses_is_named_as_in_the_request(
 
 
 async def test_a_message_of_no_time_is_refused(http: httpx2.AsyncClient) -> None:
-    (message,) = CASES["POST /ingest"].body["messages"]
+    (message,) = CASES["POST /v1/ingest"].body["messages"]
     for at in (0, 1767225600, True, *NO_TIMES):
-        answer = await http.post("/ingest", json={"messages": [{**message, "at": at}]})
+        answer = await http.post("/v1/ingest", json={"messages": [{**message, "at": at}]})
 
         assert answer.status_code == 422, at
         assert answer.json()["errors"][0]["path"] == "body.messages.0.at", at

@@ -60,7 +60,7 @@ async def test_a_period_is_made_up_for_once_for_a_key(
     app: FastAPI, new_key: NewKey, client: MnesticClient, memory: PostgresMemory
 ) -> None:
     await create_schedules(memory, client.temporal, client.settings)
-    path, key = "/api/schedules/weekly/backfill", {"Idempotency-Key": "october"}
+    path, key = "/v1/schedules/weekly/backfill", {"Idempotency-Key": "october"}
     period = {"since": "2026-10-01T00:00:00Z", "until": "2026-10-15T00:00:00Z"}
     later = {**period, "until": "2026-10-08T00:00:00Z"}
     name = maintenance_workflow_id(client.settings.tenant_id, "weekly")
