@@ -62,6 +62,7 @@ class Lexicon(BaseModel):
     states: Mapping[str, str]
     no_places: _Words
     units: _Words
+    times: _Words
     now: Mapping[str, str]
     since: Mapping[str, str]
     mutual: Mapping[str, str]

@@ -21,7 +21,6 @@ from mnestic.activities.clients.english.trees import (
 )
 from mnestic.activities.clients.english.values import ObjectReader
 
-_NO_NAMES = frozenset({"DATE", "TIME", "LANGUAGE"})
 _PLURAL = frozenset({"NNS", "NNPS"})
 _ANOTHER = frozenset({"another", "other", "two", "three", "both"})
 _GETTING = frozenset({"have", "get", "adopt", "rescue", "name", "call"})
@@ -184,13 +183,8 @@ class Entities:
     def _is_person_name(self, token: Token) -> bool:
         if not token.text[:1].isupper() or token.is_stop or token.lower_ in self._lexicon.kin_of:
             return False
-        is_other = token.ent_type_ in _NO_NAMES or self._values.is_date(token)
-        is_other = is_other or bool(self._parsed.kind_of(token))
-        is_name = (
-            token.pos_ == "PROPN"
-            or token.ent_type_ == "PERSON"
-            or self._parsed.text(token, token) in self._known
-        )
+        is_other = self._values.is_date(token) or bool(self._parsed.kind_of(token))
+        is_name = token.pos_ == "PROPN" or self._parsed.text(token, token) in self._known
         return is_name and not is_other and not children(token, "det", "nummod")
 
     def full_name(self, token: Token) -> str:

@@ -65,7 +65,7 @@ def _introduction(sentence: Sequence[Token], context: ExtractionContext) -> Iter
     is_sure = not (parts.get("this") or parts.get("here"))
     kinds = {"PERSON", "ORG", "GPE", ""} if is_sure else {"PERSON"}
     is_person = tokens and all(
-        token.pos_ == "PROPN" and token.ent_type_ in kinds for token in tokens
+        token.pos_ == "PROPN" and context.parsed.entity_type(token) in kinds for token in tokens
     )
     if not is_person or name.lower() in context.lexicon.vague or context.values.is_date(tokens[0]):
         return
@@ -89,7 +89,9 @@ def _contact(sentence: Sequence[Token], context: ExtractionContext) -> Iterator[
         names = [
             one
             for one in sentence
-            if one.ent_type_ == "PERSON" and one.pos_ == "PROPN" and not context.parsed.kind_of(one)
+            if one.pos_ == "PROPN"
+            and context.parsed.entity_type(one) == "PERSON"
+            and not context.parsed.kind_of(one)
         ]
         if (
             pattern("contact").search(text)

@@ -51,8 +51,11 @@ class ObjectReader:
 
     def is_date(self, token: Token) -> bool:
         """Whether a token is part of a date or a time of day."""
-        is_time = token.ent_type_ == "TIME" or _WEEKDAYS.fullmatch(token.lower_) is not None
-        return token.idx in self._dated or is_time
+        if token.idx in self._dated or _WEEKDAYS.fullmatch(token.lower_):
+            return True
+        is_number = token.pos_ == "NUM" or any(map(str.isdigit, token.text))
+        may_be_time = is_number or lemma(token) in self._lexicon.times
+        return may_be_time and self._parsed.entity_type(token) == "TIME"
 
     def is_code(self, token: Token) -> bool:
         """Whether a word is a number or a code, and no amount or date: "4471", "B-12"."""
@@ -132,7 +135,7 @@ class ObjectReader:
         if (
             token.pos_ in {"PRON", "DET", "ADP", "ADV"}
             or self.is_date(token)
-            or token.ent_type_ in {"DATE", "TIME"}
+            or self._parsed.entity_type(token) in {"DATE", "TIME"}
         ):
             return False
         kind = self._parsed.kind_of(token)
@@ -203,13 +206,14 @@ class ObjectReader:
         return token if is_kind else None
 
     def _is_place(self, token: Token) -> bool:
-        is_other = token.ent_type_ in _OTHER_ENTITIES | {"LANGUAGE", "NORP"} or bool(
-            self._parsed.kind_of(token) not in {"", "name"}
-        )
+        others = _OTHER_ENTITIES | {"LANGUAGE", "NORP"}
+        is_other = self._parsed.kind_of(token) not in {"", "name"}
+        is_other = is_other or self._parsed.entity_type(token) in others
         return self.is_name(token) and not is_other and token.lower_ not in self._lexicon.no_places
 
     def _is_person(self, token: Token) -> bool:
-        is_people = token.ent_type_ == "NORP" or (token.pos_ == "ADJ" and token.text[:1].isupper())
+        is_people = token.pos_ == "ADJ" and token.text[:1].isupper()
+        is_people = is_people or self._parsed.entity_type(token) == "NORP"
         return self.is_name(token) and not is_people and not children(token, "nummod")
 
     def _is_body(self, token: Token) -> bool:

@@ -143,7 +143,7 @@ def _is_lasting(
     if predicate == "preferred_name":
         return not any(context.values.is_date(word) for word in verb.subtree)
     if predicate in _TASTES:
-        is_known = has_the or is_someone or token.ent_type_ == "PERSON"
+        is_known = has_the or is_someone or context.parsed.entity_type(token) == "PERSON"
         return not is_known and not children(token, "relcl", "acl")
     if predicate in {"has", "gets"}:
         has_date = any(context.values.is_date(word) for word in verb.subtree)
@@ -155,7 +155,8 @@ def _is_lasting(
 
 def _moves_home(clause: Clause, token: Token, context: ExtractionContext) -> bool:
     """Whether somebody has another home, and not a team another tool: a place is named, or one person moves."""
-    is_placed = any(word.ent_type_ in _PLACE_ENTITIES for word in clause.verb.subtree)
+    words = clause.verb.subtree
+    is_placed = any(context.parsed.entity_type(word) in _PLACE_ENTITIES for word in words)
     is_placed = is_placed or any(one.predicate == "lives_in" for one in context.known())
     is_one = all(one.lower_ != "we" for one in clause.subject_tokens) and not clause.find(
         "move from"
