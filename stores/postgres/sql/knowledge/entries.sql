@@ -99,10 +99,14 @@ WITH subject AS MATERIALIZED (
 )
 SELECT n.name,
        (SELECT array_agg(s.term) FROM subject AS s WHERE left(s.term, length(n.name) + 1) = n.name || ' ') AS subjects,
-       EXISTS (SELECT FROM mnestic.entry_term AS t
-                 JOIN mnestic.entry AS e ON e.tenant_id = t.tenant_id AND e.agent_id = t.agent_id AND e.number = t.entry_number
-                WHERE t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'subject'
-                  AND t.term = n.name AND e.kind = 'message' AND lower(e.speaker) = n.name) AS speaks
+       -- No EXISTS: without statistics it is planned as one join of all subjects with all entries.
+       (SELECT true FROM mnestic.entry_term AS t
+         CROSS JOIN LATERAL (
+            SELECT e.kind, e.speaker FROM mnestic.entry AS e
+             WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.number = t.entry_number OFFSET 0) AS e
+         WHERE t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'subject' AND t.term = n.name
+           AND e.kind = 'message' AND lower(e.speaker) = n.name
+         LIMIT 1) IS NOT NULL AS speaks
   FROM unnest(CAST(%(names)s AS text[])) AS n (name)
 
 -- name: measure
