@@ -5,6 +5,7 @@ Every server needs the same: which tenant a request is of follows from its key a
 
 import asyncio
 import hmac
+import logging
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
@@ -48,12 +49,16 @@ class Access:
         return _denial(self.key, action, agent_id) is None
 
 
+log = logging.getLogger(__name__)
+_STORAGE_LIMIT_S = 3.0  # less than a probe waits
+
+
 @dataclass(frozen=True, kw_only=True)
 class StorageCheck:
     """What a check of the database has found, and until when that counts."""
 
     until: float = 0.0  # seconds of the monotonic clock
-    failure: MnesticError | None = None
+    why: str | None = None  # it is of no use
 
 
 class Tenants:
@@ -102,23 +107,19 @@ class Tenants:
             )
         return self._clients[tenant_id]
 
-    async def check_storage(self) -> None:
-        """Asks the database for an answer, once a second however many callers there are.
-
-        Raises:
-            DatabaseUnavailableError: it gives none.
-            SchemaVersionError: it is of another version.
-        """
+    async def is_storage_ready(self) -> bool:
+        """Whether the database answers, and is of this version; asked once a second however many callers there are."""
         async with self._checking:
             if self._storage.until < time.monotonic():
-                failure = None
+                why = None
                 try:
-                    await self._connections.memory.check()
-                except MnesticError as error:
-                    failure = error
-                self._storage = StorageCheck(until=time.monotonic() + 1, failure=failure)
-        if self._storage.failure is not None:
-            raise self._storage.failure
+                    async with asyncio.timeout(_STORAGE_LIMIT_S):
+                        await self._connections.memory.check()
+                except (MnesticError, TimeoutError) as error:
+                    why = str(error) or "no answer in time"
+                    log.warning("storage does not answer", extra={"why": why})
+                self._storage = StorageCheck(until=time.monotonic() + 1, why=why)
+        return self._storage.why is None
 
     async def authenticate(self, text: str) -> Access:
         """The access that the text of a key gives.

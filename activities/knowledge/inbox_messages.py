@@ -36,7 +36,7 @@ async def _check_readers(transaction: Transaction, resources: Sequence[Resource]
     named = [one for one in resources if one.readers is not None]
     kept = await transaction.resources.select_readers([one.place for one in named]) if named else {}
     for one in named:
-        if one.place in kept and kept[one.place] != one.readers:
+        if kept.setdefault(one.place, one.readers) != one.readers:
             why = "is kept for other readers; send it with another source id"
             raise InvalidInputError(what=f"message {one.session_id}/{one.source_id}", why=why)
 

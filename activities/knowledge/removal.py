@@ -38,13 +38,15 @@ async def delete_entries(transaction: Transaction, entry_ids: Collection[str]) -
     """Removes entries, and those of their raw messages that nothing refers to then; returns how many entries there were."""
     gone = sorted({*entry_ids, *await transaction.archive.select_merged(entry_ids)})
     known = (await transaction.entries.select(gone), await transaction.archive.select(gone))
-    removed = await remove_entries(transaction, entry_ids)
     places = [
         (entry.session_id, entry.source_id)
         for found in known
         for entry in found.values()
         if entry.session_id is not None and entry.source_id is not None
     ]
+    if places:  # messages before entries, as everybody locks them
+        await transaction.ingest_states.lock_messages(places)
+    removed = await remove_entries(transaction, entry_ids)
     if places:
         await transaction.maintenance.remove_orphans(places)
     return removed

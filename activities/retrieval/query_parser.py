@@ -107,7 +107,7 @@ class QueryParser:
     ) -> ParsedQuery:
         named = _named_by(terms.words, known)
         named_keys = (known.names[name].keys for name in named.names)
-        names = frozenset[str]().union(*named_keys) or _names_of_asker(query, terms, known)
+        names = frozenset[str]().union(*named_keys) or _names_of_asker(terms, known)
         is_foreign_query = is_foreign(named.words, known.languages)
         identifiers = {word.text for word in terms.words if word.is_identifier}
         vocabulary, called = self._vocabulary(
@@ -136,7 +136,7 @@ class QueryParser:
             asks_for_earlier=terms.asks_for_earlier,
             is_uncertain=self._is_uncertain(terms, suggested.names, vocabulary.misspelt)
             or (is_open and _is_about_unknown(terms, known, vocabulary.misspelt)),
-            possible_askers=frozenset() if names else _possible_askers(query, terms, known),
+            possible_askers=frozenset() if names else _possible_askers(terms, known),
             has_identifier=not identifiers.isdisjoint(named.words),
             present_until=max(terms.asked_at, known.now) + _CLOCK_SKEW,
             text=text,
@@ -269,20 +269,20 @@ def _tags(named: NameMatch, words: tuple[QueryWord, ...], known: ResolvedTerms) 
     return (tags - _CATEGORIES) & known.tags
 
 
-def _names_of_asker(query: RetrievalQuery, terms: Terms, known: ResolvedTerms) -> frozenset[str]:
+def _names_of_asker(terms: Terms, known: ResolvedTerms) -> frozenset[str]:
     """The names of whoever asks, if the query speaks in the first person: the asker, or else the agent's user, if somebody speaks as such."""
     if not terms.is_own:
         return frozenset()
     of_askers = (known.names[key].keys for key in terms.askers if key in known.names)
     user = known.names.get(USER)
-    is_by_user = query.asker is None and user is not None and user.is_speaker
+    is_by_user = not terms.askers and user is not None and user.is_speaker
     return next(of_askers, user.keys if user is not None and is_by_user else frozenset())
 
 
-def _possible_askers(query: RetrievalQuery, terms: Terms, known: ResolvedTerms) -> frozenset[str]:
+def _possible_askers(terms: Terms, known: ResolvedTerms) -> frozenset[str]:
     """Who may ask of themselves, if nobody says which of several speakers does, or somebody of whom nothing is known."""
     speakers = frozenset(map(name_key, known.speakers))
-    is_unknown = query.asker is not None or len(speakers) > 1
+    is_unknown = bool(terms.askers) or len(speakers) > 1
     return speakers if terms.is_own and terms.is_question and is_unknown else frozenset()
 
 

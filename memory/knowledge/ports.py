@@ -344,6 +344,10 @@ class IngestStateStore(Protocol):
         """Waits until no other transaction that has called it extracts or learns from messages of the agent."""
         ...
 
+    async def lock_messages(self, places: Collection[Place]) -> None:
+        """Has nobody else write the states of messages until the transaction ends."""
+        ...
+
     async def list_around(
         self, messages: Sequence[IncomingMessage], *, before: int = 0, after: int = 0
     ) -> tuple[IncomingMessage, ...]:

@@ -106,7 +106,7 @@ class NightlyPolicy(DeferredModel):
         365,
         ge=30,
         le=36_500,
-        description="For so long the audit log stays, and of ended jobs the ledger, snapshots and large results; null: for good",
+        description="For so long the audit log stays, and of ended jobs the ledger and snapshots; null: for good",
     )
 
 

@@ -72,7 +72,7 @@ class MaintenanceStore(Protocol):
         ...
 
     async def remove_old_rows(self, before: datetime) -> int:
-        """Removes the audit log from before a moment, and the ledger, snapshots and large results of jobs that had ended then.
+        """Removes the audit log from before a moment, and the ledger and snapshots of jobs that had ended then.
 
         Nothing of the last 30 days goes, nor who changed an entry. Returns how many rows.
         """

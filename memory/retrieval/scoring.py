@@ -200,7 +200,7 @@ class Signals:
             "mention": 1.0 * (self._rows["names_time"] & query.asks_for_time),
         }
 
-    @property
+    @cached_property
     def _of_query(self) -> dict[str, ScoreArray | float]:
         """What speaks for or against all candidates alike."""
         query = self._query

@@ -223,20 +223,18 @@ class EntryClient(ClientPart):
         Raises:
             InvalidInputError: the query has no filter, or selects what follows from facts or episodes.
         """
-        if query == EntryQuery():
+        if query == EntryQuery(expired=query.expired, statuses=query.statuses):
             raise InvalidInputError(
                 what="entries", why="would all be archived; give a filter, such as max_importance"
             )
-        archived, cursor = 0, None
-        async with self._scope.transaction(write=True) as transaction:
-            mark = ArchiveMark(archived_at=await transaction.now(), reason="by_hand")
-            while True:
-                page, cursor = await transaction.entries.list_entries(
-                    query, limit=_ARCHIVED_AT_ONCE, cursor=cursor
-                )
+        archived = 0
+        while True:  # in one transaction they would keep writers waiting, and these them
+            async with self._scope.transaction(write=True) as transaction:
+                page, more = await transaction.entries.list_entries(query, limit=_ARCHIVED_AT_ONCE)
+                mark = ArchiveMark(archived_at=await transaction.now(), reason="by_hand")
                 archived += await transaction.archive.add([one.id for one in page], mark)
-                if cursor is None:
-                    return archived
+            if more is None:
+                return archived
 
     async def restore(self, entry_id: str) -> Entry:
         """Restores an archived entry: its id, dates, counts and vectors are those that it had, and searches find it again.

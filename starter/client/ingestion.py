@@ -32,6 +32,7 @@ async def receive_conversation(
     channel: str,
     readers: Sequence[str] | None = None,
     refuse: Refuse | None = None,
+    actor: str = "client",
 ) -> AsyncIterator[ReceivedBatch]:
     """Stores the messages of a conversation for extraction; yields each batch once it is stored.
 
@@ -45,12 +46,13 @@ async def receive_conversation(
         readers: Who alone may read those that name no readers.
         refuse: Called with each message that the database cannot store, while the others are stored;
             without it the first is raised.
+        actor: Who stores them, for the audit log.
 
     Raises:
         InvalidInputError: a message cannot be stored; names it.
     """
     messages = _messages(conversation, channel=channel, readers=readers)
-    memory = client.memory(agent_id)
+    memory = client.memory(agent_id, actor=actor)
     while batch := list(islice(messages, _BATCH)):
         yield ReceivedBatch(len(batch), await store_batch(memory, batch, refuse))
 

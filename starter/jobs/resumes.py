@@ -74,6 +74,9 @@ async def resume_job(
     memory: Memory,
 ) -> ResumeReceipt | None:
     """Sends a request; see `MnesticClient.resume_job`."""
+    if by == "signal" and request.wait_id is None and request.override is None and not any_wait:
+        why = "is missing, and a signal without it answers whatever wait is open later; name the wait, or set any_wait"
+        raise InvalidInputError(what="wait_id", why=why)
     if by == "update":
         receipt = await _update(handle, request, job_id=job_id, limit=limit, memory=memory)
         if receipt is not None:
@@ -81,9 +84,6 @@ async def resume_job(
         if request.wait_id is None:  # when a worker takes the request, another wait may be open
             wait = await find_open_wait_id(handle, job_id=job_id, memory=memory)
             request = request.model_copy(update={"wait_id": wait})
-    if request.wait_id is None and request.override is None and not any_wait:
-        why = "is missing, and a signal without it answers whatever wait is open later; name the wait, or set any_wait"
-        raise InvalidInputError(what="wait_id", why=why)
     try:
         await handle.signal(RESUME, request)
     except RPCError as error:

@@ -101,7 +101,7 @@ async def delete_entry(
     return await call.once({"key": key, "facts": facts}, FactsChanged, work)
 
 
-@router.post("/memory/entries/archive")
+@router.post("/memory/archive")
 async def archive_entries(body: EntryFilters, call: WriteCall) -> ArchivedNumber:
     """Moves all entries of some filters to the archive, where no search finds them; their facts stay."""
     try:

@@ -29,17 +29,28 @@ class DetailedHealth(BaseModel):
     checks: tuple[Finding, ...]
 
 
+class Readiness(BaseModel):
+    """Whether requests may come."""
+
+    status: Literal["ok", "down"]
+
+
 @router.get("/health")
 async def health() -> Health:
     """Whether the process answers; it needs no key and asks neither database nor Temporal."""
     return Health(version=version("mnestic"))
 
 
-@router.get("/health/ready")
-async def ready(request: Request) -> Health:
-    """Whether storage answers, so that requests may come; it needs no key."""
-    await tenants_of(request).check_storage()
-    return Health(version=version("mnestic"))
+@router.get(
+    "/health/ready",
+    responses={503: {"model": Readiness, "description": "Storage does not answer"}},
+)
+async def ready(request: Request, response: Response) -> Readiness:
+    """Whether storage answers, so that requests may come; it needs no key, and only the log says why not."""
+    is_ready = await tenants_of(request).is_storage_ready()
+    if not is_ready:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return Readiness(status="ok" if is_ready else "down")
 
 
 @router.get(

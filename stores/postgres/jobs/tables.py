@@ -230,7 +230,6 @@ class ToolResultRow(Table, table=True):
     """A large result of a tool. Its job carries only a reference."""
 
     __tablename__ = "tool_result"
-    __table_args__ = (Index("tool_result_by_job", "tenant_id", "job_id"),)
 
     id: str = words(key=True)
     agent_id: str = words()

@@ -1,6 +1,6 @@
 """How far it is with learning from each resource, in Postgres."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from mnestic.memory.knowledge.ingestion import (
     IngestState,
     ReceivedMessages,
 )
+from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.queries import packed, read_query
@@ -24,6 +25,7 @@ _SELECT, _FIND = read_query("ingest_states.select"), read_query("ingest_states.f
 _LIST, _COUNT = read_query("ingest_states.list_by_state"), read_query("ingest_states.count")
 _STORE_EXTRACTED = read_query("ingest_states.store_extracted")
 _SET, _LOCK = read_query("ingest_states.set"), read_query("ingest_states.lock")
+_LOCK_MESSAGES = read_query("ingest_states.lock_messages")
 _PENDING = read_query("ingest_states.find_pending")
 
 
@@ -98,6 +100,11 @@ class PostgresIngestStateStore:
     async def lock(self) -> None:
         """See the port."""
         await self._unit.fetch(_LOCK, name="\x1f".join(("ingest", *self._unit.owner.values())))
+
+    async def lock_messages(self, places: Collection[Place]) -> None:
+        """See the port."""
+        sessions, sources = [one for one, _ in places], [one for _, one in places]
+        await self._unit.fetch(_LOCK_MESSAGES, sessions=sessions, sources=sources)
 
     async def list_around(
         self, messages: Sequence[IncomingMessage], *, before: int = 0, after: int = 0

@@ -223,7 +223,9 @@ async def fill(client: MnesticClient, agent_id: str, number: int) -> None:
         await memory.retrieve(f"{fact.subject} {fact.predicate} {fact.object}")  # which is a use
     entries, _ = await memory.entries.list(EntryQuery(), limit=500)
     unused = [entry for entry in entries if not await memory.entries.list_facts(entry)]
-    await memory.entries.delete(unused[0].id)  # its message refers to nothing
+    await memory.entries.delete(unused[0].id)
+    sent = {one.source_id: one for one in make_resources(number)}
+    await memory.ingest([sent[str(unused[0].source_id)]])  # again; nothing refers to it
 
 
 def make_resources(number: int) -> Iterator[Resource]:

@@ -262,8 +262,12 @@ async def test_old_rows_of_the_audit_log_and_of_ended_jobs_go(
     for job_id in ("ended", "waiting"):
         execute(
             "INSERT INTO mnestic.memory_snapshot (tenant_id, id, agent_id, job_id, schema_version, sha256, body, "
-            f"memory_revision, created_at) VALUES (%s, '{job_id}', 'ada', '{job_id}', 1, '', '', 1, now())"
+            f"memory_revision, created_at) VALUES (%s, '{job_id}', 'ada', '{job_id}', 1, '', '', 1, now() - interval '400 days')"
         )
+    execute(  # of a job that was started again under its id
+        "INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at) "
+        "VALUES (%s, 'again/ended', 'write', 'ada', 'ended', '', now() - interval '2 days')"
+    )
     for name, job_id in (("end", "ended"), ("write", "ended"), ("write", "waiting")):
         execute(
             "INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at) "
@@ -292,5 +296,5 @@ async def test_old_rows_of_the_audit_log_and_of_ended_jobs_go(
     assert "old_rows_removed" not in forever.counts
     assert done.counts["old_rows_removed"] == 3
     assert left == [("waiting",)]
-    assert ledger == [("end/ended",), ("write/waiting",)]
+    assert ledger == [("again/ended",), ("end/ended",), ("write/waiting",)]
     assert audited == [("entry.change",)]

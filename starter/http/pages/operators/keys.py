@@ -40,6 +40,10 @@ async def create(
         why = f"your own key does not allow {', '.join(sorted(beyond))}"
         raise ForbiddenError(what="this key", why=why)
     expires_in = None if days == "" else timedelta(days=days)
+    own_end = call.access.key.expires_at
+    if own_end is not None:
+        left = own_end - datetime.now(UTC)
+        expires_in = left if expires_in is None else min(left, expires_in)
     issued = await call.client.api_keys(actor=call.access.actor).create(
         agents=agents.replace(",", " ").split(), actions=actions, expires_in=expires_in
     )

@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from mnestic.starter.client.imports.storing import check_export, import_export
 from mnestic.starter.client.ingestion import receive_conversation
 from mnestic.starter.http.bodies import MOST_FORM_BYTES
+from mnestic.starter.http.calls import tenants_of
 from mnestic.starter.http.pages.facts import MEMORY, ReadCall, WriteCall
 from mnestic.starter.http.pages.rendering import render
 from mnestic.starter.http.routes.agents import export as export_lines
@@ -21,6 +22,7 @@ from mnestic.starter.importers.programs.items import ImportOptions
 
 router = APIRouter()
 TRANSFER = f"{MEMORY}/transfer"
+_LONGEST_NAME = 100  # characters of a file's name, from its end
 
 
 @router.get(TRANSFER)
@@ -44,15 +46,21 @@ async def import_file(
     """Stores what is new of a file: an export of this or of another program, or a conversation."""
     name = Path(file.filename or "file").name
     with TemporaryDirectory() as folder:
-        path = Path(folder) / (name if name.strip(".") else "file")
+        # Programs name things by the folders of their files, so these are the same at each upload.
+        path = Path(folder) / "programs" / "upload" / (name[-_LONGEST_NAME:].strip(".\0") or "file")
+        path.parent.mkdir(parents=True)
         await asyncio.to_thread(path.write_bytes, await file.read())
-        received = await _import(call, path, source=f"file {name}")
+        received = await _import(request, call, path, source=f"file {name}")
     return _page(request, call.agent_id, received=received)
 
 
-async def _import(call: WriteCall, path: Path, *, source: str) -> str:
+async def _import(request: Request, call: WriteCall, path: Path, *, source: str) -> str:
     """What was stored, in words."""
     if await asyncio.to_thread(is_export, path):
+        # It holds rules of the tenant, sessions and records, which no other way in lets a key write that may write memories alone.
+        await tenants_of(request).require(
+            call.access, "admin", agent_id=None, target=f"{TRANSFER}: {source}"
+        )
         count = await call.memory.import_lines(read_export(path, name=source), source=source)
         return f"{count.lines} lines read, {count.messages} messages new"
     options = ImportOptions(owner=call.agent_id)
@@ -66,7 +74,11 @@ async def _import(call: WriteCall, path: Path, *, source: str) -> str:
         read_conversation, path, name=source, owner=call.agent_id
     )
     batches = receive_conversation(
-        call.client, conversation, agent_id=call.agent_id, channel="file"
+        call.client,
+        conversation,
+        agent_id=call.agent_id,
+        channel="file",
+        actor=call.access.actor,
     )
     return f"{sum([one.new async for one in batches])} messages new"
 

@@ -4,14 +4,28 @@ DROP FUNCTION mnestic.delete_orphans(text);
 CREATE FUNCTION mnestic.delete_orphans(agent text, sessions text[], sources text[]) RETURNS integer
     SECURITY DEFINER LANGUAGE sql SET search_path = pg_catalog, mnestic, pg_temp AS $$
 WITH tenant AS MATERIALIZED (SELECT current_setting('mnestic.tenant_id', true) AS id),
+candidate AS MATERIALIZED (
+    SELECT r.session_id, r.source_id, r.at, r.forgotten_at
+      FROM tenant AS t
+      JOIN mnestic.resource AS r ON r.tenant_id = t.id AND r.agent_id = agent
+     WHERE sessions IS NULL
+     UNION ALL
+    SELECT r.session_id, r.source_id, r.at, r.forgotten_at
+      FROM tenant AS t
+     CROSS JOIN unnest(sessions, sources) AS place (session_id, source_id)
+     CROSS JOIN LATERAL (
+        SELECT * FROM mnestic.resource AS r
+         WHERE r.tenant_id = t.id AND r.agent_id = agent AND r.session_id = place.session_id AND r.source_id = place.source_id
+        OFFSET 0) AS r
+),
 orphan AS MATERIALIZED (
     SELECT r.session_id, r.source_id
       FROM tenant AS t
-      JOIN mnestic.resource AS r ON r.tenant_id = t.id AND r.agent_id = agent
-      JOIN mnestic.ingest_state AS i ON i.tenant_id = t.id AND i.agent_id = agent
-       AND i.session_id = r.session_id AND i.source_id = r.source_id AND i.state IN ('learned', 'dropped')
+     CROSS JOIN candidate AS r
      WHERE r.forgotten_at IS NULL
-       AND (sessions IS NULL OR (r.session_id, r.source_id) IN (SELECT * FROM unnest(sessions, sources)))
+       AND EXISTS (SELECT FROM mnestic.ingest_state AS i
+                    WHERE i.tenant_id = t.id AND i.agent_id = agent AND i.session_id = r.session_id
+                      AND i.source_id = r.source_id AND i.state IN ('learned', 'dropped') OFFSET 0)
        AND NOT EXISTS (SELECT FROM mnestic.entry AS e
                         WHERE e.tenant_id = t.id AND e.agent_id = agent AND e.session_id = r.session_id
                           AND e.at = r.at AND e.source_id = r.source_id OFFSET 0)
@@ -27,7 +41,7 @@ orphan AS MATERIALIZED (
                                  WHERE w.tenant_id = t.id AND w.agent_id = agent)
        AND (r.session_id, r.source_id) NOT IN (
             SELECT u.session_id, u.corrects FROM mnestic.ingest_state AS u
-             WHERE u.tenant_id = t.id AND u.agent_id = agent AND u.state IN ('received', 'extracted', 'parked')
+             WHERE u.tenant_id = t.id AND u.agent_id COLLATE "C" = agent AND u.state IN ('received', 'extracted', 'parked')
                AND u.corrects IS NOT NULL)
 ),
 dropped AS (

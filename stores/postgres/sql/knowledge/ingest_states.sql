@@ -2,6 +2,16 @@
 -- Takes the lock of an agent's ingestion until the end of the transaction.
 SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0)) AS locked
 
+-- name: lock_messages
+-- Locks the states of messages, in one order for everybody.
+SELECT s.number
+  FROM mnestic.ingest_state AS s
+  JOIN unnest(CAST(%(sessions)s AS text[]), CAST(%(sources)s AS text[])) AS place (session_id, source_id)
+    ON s.session_id = place.session_id AND s.source_id = place.source_id
+ WHERE s.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s
+ ORDER BY s.session_id, s.source_id
+   FOR UPDATE OF s
+
 -- name: select
 -- Reads some messages with their states.
 WITH step AS (

@@ -1,6 +1,7 @@
 """The pages of operators: API keys, health, and memory as files."""
 
 import re
+from datetime import timedelta
 
 import httpx2
 
@@ -33,13 +34,22 @@ async def test_a_key_is_made_shown_once_and_revoked(
     assert rows[0].actor.startswith("key/")
 
 
-async def test_a_key_makes_none_that_allows_more(browse: Browse, new_key: NewKey) -> None:
-    async with browse(await new_key(agents=("*",), actions=("read", "admin"))) as operator:
+async def test_a_key_makes_none_that_allows_more(
+    browse: Browse, new_key: NewKey, client: MnesticClient
+) -> None:
+    key = await new_key(agents=("*",), actions=("read", "admin"), expires_in=timedelta(days=1))
+    async with browse(key) as operator:
         refused = await operator.post("/ui/keys", data={"agents": "*", "actions": "forget"})
         page = (await operator.get("/ui/keys")).text
 
+        await operator.post("/ui/keys", data={"agents": "*", "actions": "read", "days": "900"})
+    keys, _ = await client.api_keys().list()
+
     assert refused.status_code == 403
     assert "does not allow forget" in refused.text
+    ends = [one.expires_at for one in keys if one.expires_at is not None]
+    assert len(ends) == len(keys) == 2
+    assert max(ends) - min(ends) < timedelta(seconds=9)
     assert 'value="forget"' not in page
 
 
@@ -73,3 +83,27 @@ async def test_memory_is_downloaded_and_read_in_again(browser: httpx2.AsyncClien
     assert ", 0 messages new." in again
     assert "A value is malformed." in none
     assert "The gate code is 5531." in found.text
+
+
+async def test_a_key_of_one_agent_reads_in_conversations_and_no_exports(
+    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
+) -> None:
+    await browser.post(
+        "/ui/memory/transfer",
+        params={"agent_id": "ada"},
+        files={"file": ("chat.jsonl", CHAT.encode(), "text/plain")},
+    )
+    export = await browser.get("/ui/memory/transfer/export", params={"agent_id": "ada"})
+    async with browse(await new_key(agents=("bert",), actions=("read", "write"))) as writer:
+        answers = [
+            await writer.post(
+                "/ui/memory/transfer",
+                params={"agent_id": "bert"},
+                files={"file": (name, content, "text/plain")},
+            )
+            for name, content in (("ada.jsonl", export.content), ("chat.jsonl", CHAT.encode()))
+        ]
+    rows, _ = await client.audit().list(agent_id="bert", action="resource.")
+
+    assert [one.status_code for one in answers] == [403, 200]
+    assert {row.actor.partition("/")[0] for row in rows} == {"key"}

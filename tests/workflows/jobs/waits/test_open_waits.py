@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Literal
 
 import pytest
 
@@ -59,18 +58,15 @@ async def test_a_job_that_does_not_wait_or_was_terminated_has_no_open_wait(jobs:
         await jobs.find_open_wait("nobody")
 
 
-@pytest.mark.parametrize("by", ["signal", "update"])
-async def test_what_is_left_with_temporal_names_its_wait_or_says_that_any_may_have_it(
-    jobs: Jobs, by: Literal["signal", "update"]
-) -> None:
-    job_id, limit = await jobs.start(LOOP), timedelta(seconds=1)
+async def test_a_signal_names_its_wait_or_says_that_any_may_have_it(jobs: Jobs) -> None:
+    job_id = await jobs.start(LOOP)
     answer = {"text": "a", "last": True}
 
     with pytest.raises(
         InvalidInputError, match=r"^wait_id: is missing, .*name the wait, or set any_wait"
     ):
-        await jobs.resume_job(job_id, answer, by=by, limit=limit)
-    await jobs.resume_job(job_id, answer, by=by, any_wait=True, limit=limit)
+        await jobs.resume_job(job_id, answer, by="signal")
+    await jobs.resume_job(job_id, answer, by="signal", any_wait=True)
 
     async with jobs.worker():
         assert (await jobs.wait_for_result(job_id)).waits == 1
