@@ -222,9 +222,13 @@ async def fill(client: MnesticClient, agent_id: str, number: int) -> None:
     for fact in facts[:3]:
         await memory.retrieve(f"{fact.subject} {fact.predicate} {fact.object}")  # which is a use
     entries, _ = await memory.entries.list(EntryQuery(), limit=500)
-    unused = [entry for entry in entries if not await memory.entries.list_facts(entry)]
-    await memory.entries.delete(unused[0].id)
     sent = {one.source_id: one for one in make_resources(number)}
+    unused = [
+        entry
+        for entry in entries
+        if entry.source_id in sent and not await memory.entries.list_facts(entry)
+    ]
+    await memory.entries.delete(unused[0].id)
     await memory.ingest([sent[str(unused[0].source_id)]])  # again; nothing refers to it
 
 
