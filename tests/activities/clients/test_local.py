@@ -87,7 +87,7 @@ async def test_a_reply_says_that_it_is_local_and_quotes_the_best_match() -> None
     assert best == "- Mara: “I work as a data analyst at Brightwater, the water company.”"
 
 
-async def test_what_the_responder_said_is_neither_summarised_nor_quoted() -> None:
+async def test_replies_of_the_local_responder_are_not_summarised_or_quoted() -> None:
     for speaker, question in (("", "Where does Mara work?"), ("ada: ", "What flies at noon?")):
         asked = ChatMessage(role="user", content=question)
         reply = await LocalChatModel().reply((*TURNS, asked), max_tokens=200)

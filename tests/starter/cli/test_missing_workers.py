@@ -22,7 +22,7 @@ def settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"deployment": settings.task_queue})
 
 
-async def test_a_job_that_no_running_worker_can_take_is_told(
+async def test_a_job_that_no_running_worker_can_take_is_reported(
     ask: Ask,
     start: tuple[str, ...],
     client: MnesticClient,

@@ -65,7 +65,7 @@ async def test_another_type_subject_speaker_session_or_content_is_another_entry(
     assert again == added[-1]
 
 
-async def test_an_entry_of_a_message_that_is_kept_already_has_its_text(ada: MemoryClient) -> None:
+async def test_an_entry_has_the_text_of_its_stored_message(ada: MemoryClient) -> None:
     kept = Resource(
         session_id="s1",
         source_id="mail-1",

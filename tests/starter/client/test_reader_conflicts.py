@@ -36,7 +36,7 @@ async def known_to_anna(client: MnesticClient) -> list[str]:
 
 
 @pytest.mark.parametrize("twin", [{"readers": None}, {"readers": None, "channel": "other"}])
-async def test_a_result_has_the_readers_of_the_message_that_is_kept(
+async def test_a_result_has_the_readers_of_the_stored_message(
     client: MnesticClient, twin: dict[str, Any]
 ) -> None:
     asked = message(1, "Ben", "What do I earn?", ["user.ben"])
@@ -53,7 +53,7 @@ async def test_a_result_has_the_readers_of_the_message_that_is_kept(
 
 
 @pytest.mark.parametrize("way", ["append", "ingest"])
-async def test_what_a_correction_states_has_the_readers_of_its_kept_message(
+async def test_a_correction_has_the_readers_of_its_stored_message(
     client: MnesticClient, begin: Begin, way: str
 ) -> None:
     private, memory = (
