@@ -96,7 +96,7 @@ async def test_processes_that_are_killed_and_stopped_never_write_at_once(
         one = chance.choice(crowd.running)
         if one.process.poll() is not None:
             crowd.running.remove(one)
-        elif chance.random() < 0.3:
+        elif kills < stops / 2:
             crowd.kill(one)
             kills += 1
             crowd.start()
