@@ -25,10 +25,9 @@ CREATE TABLE mnestic.reader_default (
 CREATE FUNCTION mnestic.own_audience() RETURNS integer LANGUAGE sql STABLE AS $$
     SELECT COALESCE(CAST(NULLIF(current_setting('mnestic.audience', true), '') AS integer), 0)
 $$;
--- The audience of an entry: that of the message that it is of, else that of the transaction. It is volatile, so that it sees what the
--- statement that calls it has kept so far.
+-- The audience of an entry: that of the message that it is of, else that of the transaction.
 CREATE FUNCTION mnestic.audience_of_entry(of_tenant text, of_agent text, of_kind text, of_session text, of_source text)
-RETURNS integer LANGUAGE plpgsql AS $$
+RETURNS integer LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN COALESCE((SELECT r.audience FROM mnestic.resource AS r
                       WHERE r.tenant_id = of_tenant AND r.agent_id = of_agent AND of_kind = 'message'
