@@ -73,6 +73,7 @@ async def test_a_session_keeps_neither_role_nor_tenant(
             await transaction.records.set("n", "k", 1)
 
     await asyncio.gather(*(write(f"{settings.tenant_id}-{number}") for number in range(8)))
+    await pooled.close()  # PgBouncer 1.18 may leave a session with a client that has committed
     left = []
     async with AsyncExitStack() as sessions:
         for _ in range(_SERVER_CONNECTIONS):  # each in a transaction, so all of them
