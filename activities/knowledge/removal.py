@@ -5,8 +5,11 @@ A person removes one, and a forgetting many.
 
 from collections.abc import Collection
 
+from mnestic.activities.knowledge.decisions import decision
+from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.enrichment import with_importance
 from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.facts import Fact, FactChange
 from mnestic.memory.ports import Transaction
 
 
@@ -50,6 +53,56 @@ async def delete_entries(transaction: Transaction, entry_ids: Collection[str]) -
     if places:
         await transaction.maintenance.remove_orphans(places)
     return removed
+
+
+async def take_back(
+    transaction: Transaction, entry: Entry, *, facts: bool
+) -> tuple[FactChange, ...]:
+    """Removes an entry, whose message is not learned from any more; with `facts`, those too that follow from it alone.
+
+    Returns the facts that changed.
+
+    Raises:
+        NotFoundError: it was removed meanwhile.
+    """
+    # Message, facts, entries: ingestion locks them in the same order.
+    if place := message_of(entry):
+        pending = await transaction.ingest_states.find(*place, lock=True)
+        if pending is not None:
+            await transaction.ingest_states.drop([pending])
+    changes = await _delete_facts(transaction, entry) if facts else ()
+    if not await delete_entries(transaction, [entry.id]):
+        raise NotFoundError(what="entry", name=entry.id)
+    return changes
+
+
+async def facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...]:
+    """The facts, whatever their status, that follow from what an entry's message claims."""
+    place = message_of(entry)
+    return await transaction.facts.list_from(place) if place else ()
+
+
+def message_of(entry: Entry) -> tuple[str, str] | None:
+    """The session and the source id of an entry's message; None if it has none."""
+    if entry.session_id is None or entry.source_id is None:
+        return None
+    return entry.session_id, entry.source_id
+
+
+async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactChange, ...]:
+    """Deletes the facts that follow from an entry's message alone, recorded as a person's decision."""
+    own_message = (entry.session_id, entry.source_id)
+    to_delete = []
+    for fact in await facts_from(transaction, entry):
+        claims = await transaction.facts.list_claims(fact)
+        is_only_source = all(
+            (claim.source.session_id, claim.source.source_id) == own_message for claim in claims
+        )
+        if is_only_source and fact.status != "deleted":
+            to_delete.append(fact)
+    return await transaction.facts.claim(
+        [await decision(transaction, fact, "deleted") for fact in to_delete]
+    )
 
 
 async def restore_entries(transaction: Transaction, entry_ids: Collection[str]) -> tuple[str, ...]:

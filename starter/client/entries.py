@@ -7,7 +7,12 @@ from typing import Unpack
 from pydantic import ValidationError
 
 from mnestic.activities.knowledge.receiving import recompute_importance
-from mnestic.activities.knowledge.removal import delete_entries, restore_entries
+from mnestic.activities.knowledge.removal import (
+    facts_from,
+    message_of,
+    restore_entries,
+    take_back,
+)
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleRequestError
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import (
@@ -24,7 +29,6 @@ from mnestic.memory.provenance import EntryProvenance, MessageState
 from mnestic.memory.validation import refused
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.keyword_arguments import EntryChanges
-from mnestic.starter.knowledge.decisions import decision
 from mnestic.starter.short_texts import shortened
 
 _MOST_CHILDREN = _ARCHIVED_AT_ONCE = 1000
@@ -62,7 +66,7 @@ class EntryClient(ClientPart):
             archived = await transaction.archive.select([entry_id])
             marks = await transaction.archive.select_marks([entry_id])
             entry = archived.get(entry_id) or await transaction.entries.get(entry_id)
-            place = _message_of(entry)
+            place = message_of(entry)
             pending = await transaction.ingest_states.find(*place) if place else None
             children, _ = await transaction.entries.list_entries(
                 EntryQuery(kinds=(), parent=entry_id), limit=_MOST_CHILDREN
@@ -80,7 +84,7 @@ class EntryClient(ClientPart):
                 and MessageState.model_validate(
                     pending.model_dump(include={*MessageState.model_fields})
                 ),
-                facts=await _facts_from(transaction, entry),
+                facts=await facts_from(transaction, entry),
                 children=tuple(child.id for child in children),
                 sources=sources,
                 retrievals=await transaction.retrieval_log.list_with(entry_id, limit=_LATEST),
@@ -105,7 +109,7 @@ class EntryClient(ClientPart):
     async def list_facts(self, entry: Entry) -> tuple[Fact, ...]:
         """The facts, whatever their status, that follow from what an entry's message claims."""
         async with self._scope.transaction(write=False) as transaction:
-            return await _facts_from(transaction, entry)
+            return await facts_from(transaction, entry)
 
     async def change(self, entry_id: str, **changes: Unpack[EntryChanges]) -> Entry:
         """Changes an entry. With new content, its summary, keywords and search words change too.
@@ -174,15 +178,7 @@ class EntryClient(ClientPart):
             entry = (found or await transaction.archive.select([entry_id])).get(entry_id)
             if entry is None:
                 raise NotFoundError(what="entry", name=entry_id)
-            # Message, facts, entries: ingestion locks them in the same order.
-            if place := _message_of(entry):
-                pending = await transaction.ingest_states.find(*place, lock=True)
-                if pending is not None:
-                    await transaction.ingest_states.drop([pending])
-            changes = await _delete_facts(transaction, entry) if facts else ()
-            if not await delete_entries(transaction, [entry_id]):
-                raise NotFoundError(what="entry", name=entry_id)
-            return changes
+            return await take_back(transaction, entry, facts=facts)
 
     async def reinstate(self, entry_id: str) -> Entry:
         """Takes back the supersession of an entry: it counts again, until a later message names it or its fact ends anew.
@@ -281,31 +277,3 @@ async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entr
             raise InvalidInputError(what=f"entry {entry_id}", why="cannot be above itself")
         entry_ids_above = await transaction.entries.select([parent.parent] if parent.parent else [])
         parent = next(iter(entry_ids_above.values()), None)
-
-
-async def _facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...]:
-    place = _message_of(entry)
-    return await transaction.facts.list_from(place) if place else ()
-
-
-def _message_of(entry: Entry) -> tuple[str, str] | None:
-    """The session and the source id of an entry's message; None if it has none."""
-    if entry.session_id is None or entry.source_id is None:
-        return None
-    return entry.session_id, entry.source_id
-
-
-async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactChange, ...]:
-    """Deletes the facts that follow from an entry's message alone, recorded as a person's decision."""
-    own_message = (entry.session_id, entry.source_id)
-    to_delete = []
-    for fact in await _facts_from(transaction, entry):
-        claims = await transaction.facts.list_claims(fact)
-        is_only_source = all(
-            (claim.source.session_id, claim.source.source_id) == own_message for claim in claims
-        )
-        if is_only_source and fact.status != "deleted":
-            to_delete.append(fact)
-    return await transaction.facts.claim(
-        [await decision(transaction, fact, "deleted") for fact in to_delete]
-    )

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import get_args
 
 from mnestic.activities.graph.reading import read_graph
+from mnestic.activities.knowledge.decisions import TICK, decision, decision_time_now
 from mnestic.activities.knowledge.subjects import adopt_named_facts, find_subjects, resolve_subject
 from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.graph.graph import Graph
@@ -27,7 +28,6 @@ from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Transaction
 from mnestic.starter.client.client_scope import ClientPart
-from mnestic.starter.knowledge.decisions import TICK, decision, decision_time_now
 from mnestic.starter.pagination import list_all
 
 

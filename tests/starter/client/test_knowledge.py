@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from mnestic.activities.knowledge.decisions import decision_time_now
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.knowledge.decisions import decision_time_now
 from tests.transactions import Begin
 
 
