@@ -38,6 +38,7 @@ from mnestic.activities.jobs.signal_times import SignalTimeActivities
 from mnestic.activities.jobs.thoughts import ThinkActivities
 from mnestic.activities.jobs.tools import ToolActivities
 from mnestic.activities.jobs.waits import WaitActivities
+from mnestic.activities.knowledge.histories import HistoryActivities
 from mnestic.activities.knowledge.inboxes import InboxActivities
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.knowledge.job_knowledge import KnowledgeActivities
@@ -146,6 +147,7 @@ def activities_of(
         prices=known,
     )
     knowledge = KnowledgeActivities(memory)
+    histories = HistoryActivities(memory)
     forgetting = ForgettingActivities(memory)
     return [
         memories.remember,
@@ -163,6 +165,10 @@ def activities_of(
         contracts.operate,
         RecordFlushActivities(memory).flush,
         ConversationActivities(memory, segments=segments).read_session,
+        histories.append,
+        histories.read,
+        histories.pop,
+        histories.clear,
         InboxActivities(memory).keep,
         knowledge.list_facts,
         knowledge.ingest_exchange,

@@ -46,6 +46,7 @@ PROGRESS = "progress"  # the query how far a maintenance run is
 LEARNED = "learned"  # the query how many were learned from
 VERSIONS = "~versions/"  # how the namespaces of earlier versions of records begin
 CONFLICTS = "~conflicts/"  # how those of writes that wait for a decision do
+HISTORIES = "~histories/"  # how those of conversation histories, by session, do
 SHARED = "~shared/"  # how those of records that agents share do
 
 OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
@@ -61,6 +62,11 @@ _KINDS = (
     "flush",
 )  # how ids of our workflows begin
 _OWNED = re.compile(rf"(?:{'|'.join(_KINDS)})/([^/]+)/[^/]+")
+
+
+def is_open(namespace: str) -> bool:
+    """Whether anybody may write records of a namespace; there are some where Mnestic alone writes."""
+    return not (is_beside_records(namespace) or namespace.startswith(HISTORIES))
 
 
 def is_beside_records(namespace: str) -> bool:

@@ -17,7 +17,7 @@ from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.sentences import cut_text, split_sentences
 from mnestic.memory.language.terms import terms_of
-from mnestic.memory.names import is_beside_records
+from mnestic.memory.names import HISTORIES, is_beside_records
 
 Row = Mapping[str, Any]
 _OURS = frozenset(
@@ -26,6 +26,7 @@ _OURS = frozenset(
         *("sha256", "snapshot_sha256", "ref", "episode_id", "episode_ids"),
     }
 )
+_FORM = frozenset({"id", "type", "role", "kind", "part_kind", "status", "call_id"})  # of items
 _FREE = frozenset({"value", "payload", "payload_results", "inputs"})
 
 
@@ -50,6 +51,8 @@ def redaction_of(table: str, row: Row, topic: Topic) -> RowRedaction | None:
     if table == "long_term_record" and is_beside_records(row["namespace"]):
         return RowRedaction(remove=True) if _is_copy_of(row["value"], topic) else None
     redacted = _REDACTED.get(table, {})
+    if table == "long_term_record" and row["namespace"].startswith(HISTORIES):
+        redacted = {"value": _item}
     values = {name: value for name, value in row.items() if name in redacted}
     after = {name: redacted[name](value, topic) for name, value in values.items()}
     changed = {name: value for name, value in after.items() if value != values[name]}
@@ -180,6 +183,18 @@ def _result(value: Any, topic: Topic) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [_result(item, topic) for item in value]
+    return _text(value, topic)
+
+
+def _item(value: Any, topic: Topic) -> Any:
+    """Items of a history, which their framework reads again: what says of which form they are stays."""
+    if isinstance(value, Mapping):
+        return {
+            name: item if name in _FORM and isinstance(item, str) else _item(item, topic)
+            for name, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_item(item, topic) for item in value]
     return _text(value, topic)
 
 

@@ -131,7 +131,7 @@ class RecordStore(Protocol):
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """Live records in the order of namespace and key, and the cursor of the next page.
 
-        With `until`, those up to that key. With `whole`, those of all namespaces are with their versions and conflicts.
+        With `until`, those up to that key. With `whole`, those of all namespaces are with versions, conflicts and histories.
         """
         ...
 

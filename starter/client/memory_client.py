@@ -48,7 +48,12 @@ from mnestic.starter.client.keyword_arguments import (
     check_known,
 )
 from mnestic.starter.client.messages import MessageClient, ParkedClient
-from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
+from mnestic.starter.client.records import (
+    EpisodeClient,
+    HistoryClient,
+    RecordClient,
+    WorkingMemoryClient,
+)
 from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
@@ -95,6 +100,7 @@ class MemoryClient(ChecksTexts):
         self.operations = OperationClient(scope)
         self.records = RecordClient(scope)
         self.episodes = EpisodeClient(scope)
+        self.history = HistoryClient(scope)
         self.working_memory = WorkingMemoryClient(scope)
         self.messages = MessageClient(scope)
         self.parked = ParkedClient(scope)

@@ -1,13 +1,22 @@
-"""What jobs write: `memory.records` by namespace and key, `memory.episodes`, and `memory.working_memory` by session."""
+"""What jobs write: `memory.records`, `memory.episodes`, `memory.working_memory`; and what frameworks do: `memory.history`."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from mnestic.activities.jobs.record_writes import write_record
 from mnestic.activities.jobs.segments import SegmentInput, find_contract, require_rules
+from mnestic.activities.knowledge.history_items import (
+    append_items,
+    clear_items,
+    pop_item,
+    read_items,
+    until_current,
+)
 from mnestic.memory.canonical import check_json
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.histories import HistoryItems, ItemText
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, RecordRef
 from mnestic.memory.jobs.working_memory import WorkingMemory
@@ -165,3 +174,83 @@ class WorkingMemoryClient(ClientPart):
             )
             if ended is not state:
                 await transaction.working.save(session_id, ended)
+
+
+class HistoryClient(ClientPart):
+    """The histories of one agent's conversations, by session, in the form of the framework that they come from."""
+
+    async def append(
+        self,
+        session_id: str,
+        items: Sequence[dict[str, Any]],
+        *,
+        texts: Sequence[ItemText] = (),
+        operation_key: str | None = None,
+    ) -> None:
+        """Appends items, all or none; what is said in them is memory at once, and facts are extracted from it later.
+
+        Args:
+            session_id: The conversation.
+            items: JSON objects.
+            texts: What is said in them.
+            operation_key: The same key with the same items is stored once.
+
+        Raises:
+            InvalidInputError: an item is no JSON, or what is said cannot be stored.
+            IdempotencyConflictError: the key was used for another batch.
+        """
+        session_id = self._checked(session_id)
+        if not items:
+            return
+        check_json(list(items), what="items")  # which the request's hash is made of
+        operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="append")
+        request = [session_id, list(items), [text.model_dump() for text in texts]]
+
+        async def attempt() -> None:
+            async with self._scope.transaction(write=True) as transaction:
+                if await transaction.replay(operation, operation.request_hash(request)) is None:
+                    await append_items(
+                        transaction,
+                        session_id,
+                        items,
+                        texts=texts,
+                        batch_id=operation.key,
+                        owner=self._scope.caller.owner,
+                    )
+                    await transaction.complete(operation, HistoryItems().model_dump())
+
+        await until_current(attempt)
+        self._scope.start_extraction()
+
+    async def read(
+        self, session_id: str, *, limit: int | None = None
+    ) -> tuple[dict[str, Any], ...]:
+        """The last items in their order, or all."""
+        session_id = self._checked(session_id)
+        async with self._scope.transaction(write=False) as transaction:
+            return await read_items(transaction, session_id, limit=limit)
+
+    async def pop(self, session_id: str) -> dict[str, Any] | None:
+        """Removes the last item, with its message and what was learned from that alone; gives it, or None."""
+        session_id = self._checked(session_id)
+
+        async def attempt() -> dict[str, Any] | None:
+            async with self._scope.transaction(write=True) as transaction:
+                owner = self._scope.caller.owner
+                return await pop_item(transaction, session_id, owner=owner)
+
+        return await until_current(attempt)
+
+    async def clear(self, session_id: str) -> None:
+        """Removes all items; what was learned from them stays, until it is forgotten."""
+        session_id = self._checked(session_id)
+
+        async def attempt() -> None:
+            async with self._scope.transaction(write=True) as transaction:
+                await clear_items(transaction, session_id)
+
+        await until_current(attempt)
+
+    def _checked(self, session_id: str) -> str:
+        self._scope.caller.check_own("conversation histories are")
+        return check_id(session_id, what="session")

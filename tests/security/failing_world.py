@@ -22,6 +22,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.activities.knowledge.history_items import append_items
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.jobs.agent_job import JobStatus
 from mnestic.memory.knowledge.resources import Resource
@@ -233,6 +234,8 @@ async def running_world(
                         str(uuid.uuid4()), {"is": WORD}, job_id="j1", node="n"
                     )
                     await hear(transaction, "1", owner=f"{settings.tenant_id}/ada")
+                    items = [{"role": "user", "content": WORD}]
+                    await append_items(transaction, "s1", items, batch_id="b", owner="ada")
                     empty = {"sha256": "0", "applied_by": "test"}
                     await transaction.contracts.add("nobody", {"Memory": {}}, **empty)
                 made = World(client, admin_url, log, job, forgetting_id, result.model_dump())

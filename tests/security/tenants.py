@@ -32,6 +32,7 @@ from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
 from mnestic.memory.sharing.shared_operations import LockArguments
 from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
@@ -198,7 +199,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     )
     async with await MnesticClient.connect(settings) as client, running_worker(client):
         memory = client.memory(AGENT)
-        await memory.records.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
+        await _remember_records(memory)
         await memory.add(
             f"I live in {SECRET}.", speaker="Mara", session_id=SESSION, source_id=FIRST
         )
@@ -237,6 +238,11 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     assert not [table for table, found in rows.items() if not found], "the victim lacks something"
     ids = {each for found in rows.values() for row in found for each in _ID.findall(row)}
     return Victim(settings=settings, known=known, ids=frozenset(ids))
+
+
+async def _remember_records(memory: MemoryClient) -> None:
+    await memory.records.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
+    await memory.history.append(SESSION, [{"role": "user", "content": SECRET}])
 
 
 def rows_of(admin_url: str, tenant_id: str, *, agent_id: str | None = None) -> dict[str, list[str]]:

@@ -55,6 +55,7 @@ from mnestic.workflows.calls import (
     stores_locally,
 )
 from mnestic.workflows.jobs.agent_contract import AgentContract
+from mnestic.workflows.jobs.agent_history import AgentHistory
 from mnestic.workflows.jobs.controls import JobControls
 from mnestic.workflows.jobs.operation_keys import OperationKeys
 from mnestic.workflows.jobs.refusals import Refusals
@@ -180,6 +181,11 @@ class AgentMemory(AgentContract):
     def sealed_tail(self) -> PinnedEpisodes | None:
         """The snapshot whose episodes the job goes on with; None: the current ones."""
         return self._waits.sealed_tail
+
+    @property
+    def history(self) -> AgentHistory:
+        """The items of conversations, in the form of the framework that the agent is written in."""
+        return AgentHistory(self._scope, next_operation=self._keys.next)
 
     def next_operation(self, name: str) -> Operation:
         """The next memory write of this job, with its idempotency key."""

@@ -14,7 +14,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.long_term.records import LongTermRecord
-from mnestic.memory.names import CONFLICTS, VERSIONS, is_beside_records
+from mnestic.memory.names import CONFLICTS, HISTORIES, VERSIONS, is_open
 
 VERSIONS_LIVE = timedelta(days=30)
 """How long a version of a record can be merged with."""
@@ -61,10 +61,10 @@ def check_is_open(namespace: str) -> None:
     """Refuses a namespace whose records Mnestic alone writes.
 
     Raises:
-        InvalidInputError: it is of versions or of conflicts.
+        InvalidInputError: it is of versions, conflicts or histories.
     """
-    if is_beside_records(namespace):
-        why = f"begins with {VERSIONS} or {CONFLICTS}, where Mnestic alone writes; write the record itself, or resolve its conflict"
+    if not is_open(namespace):
+        why = f"begins with {VERSIONS}, {CONFLICTS} or {HISTORIES}, where Mnestic alone writes; write the record itself, resolve its conflict, or append to the history"
         raise InvalidInputError(what="namespace", why=why)
 
 

@@ -19,7 +19,7 @@ SELECT p.agent_id, p.updated_at AS last_written_at,
          WHERE r.tenant_id = %(tenant_id)s AND r.agent_id = p.agent_id) AS messages,
        (SELECT count(*) FROM mnestic.long_term_record AS l
          WHERE l.tenant_id = %(tenant_id)s AND l.agent_id = p.agent_id AND l.value IS NOT NULL
-           AND l.namespace !~ '^~(versions|conflicts|shared)/' AND (l.expires_at IS NULL OR l.expires_at > now())) AS records,
+           AND l.namespace !~ '^~(versions|conflicts|histories|shared)/' AND (l.expires_at IS NULL OR l.expires_at > now())) AS records,
        (SELECT count(*) FROM mnestic.episode AS e
          WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = p.agent_id) AS episodes,
        (SELECT count(*) FROM mnestic.working_memory AS w

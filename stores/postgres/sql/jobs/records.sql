@@ -64,13 +64,13 @@ UPDATE mnestic.long_term_record
    AND starts_with(key, %(keys)s) AND value IS NOT NULL
 
 -- name: list_by_namespace
--- Reads a page of the live records of a namespace, or of all, by name; with those beside them, versions and conflicts, if asked to.
+-- Reads a page of the live records of a namespace, or of all, by name; with those that Mnestic alone writes, such as versions, if asked to.
 SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
    AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AND NOT starts_with(namespace, '~shared/')
    AND namespace = %(of_namespace)s -- if of_namespace
-   AND namespace !~ '^~(versions|conflicts)/' -- if plain
+   AND namespace !~ '^~(versions|conflicts|histories)/' -- if plain
    AND key <= %(until)s -- if until
    AND (namespace, key) > (%(after_namespace)s, %(after)s) -- if after
  ORDER BY namespace, key
