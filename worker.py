@@ -33,6 +33,7 @@ from mnestic.activities.jobs.endings import EndingActivities
 from mnestic.activities.jobs.forks import ForkActivities
 from mnestic.activities.jobs.memories import MemoryActivities
 from mnestic.activities.jobs.record_flushes import RecordFlushActivities
+from mnestic.activities.jobs.retrievals import RetrievalActivities
 from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.activities.jobs.signal_times import SignalTimeActivities
 from mnestic.activities.jobs.thoughts import ThinkActivities
@@ -165,6 +166,7 @@ def activities_of(
         contracts.operate,
         RecordFlushActivities(memory).flush,
         ConversationActivities(memory, segments=segments).read_session,
+        RetrievalActivities(memory, auto).auto_retrieve,
         histories.append,
         histories.read,
         histories.pop,

@@ -34,7 +34,12 @@ from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.messages import MessageClient, ParkedClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
+from mnestic.starter.client.records import (
+    EpisodeClient,
+    HistoryClient,
+    RecordClient,
+    WorkingMemoryClient,
+)
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.settings import Settings, environment_name
@@ -65,6 +70,7 @@ PARTS: dict[str, type[ClientPart]] = {
     "memory.operations": OperationClient,
     "memory.records": RecordClient,
     "memory.episodes": EpisodeClient,
+    "memory.history": HistoryClient,
     "memory.working_memory": WorkingMemoryClient,
     "memory.messages": MessageClient,
     "memory.parked": ParkedClient,

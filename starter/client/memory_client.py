@@ -253,6 +253,7 @@ class MemoryClient(ChecksTexts):
         max_tokens: int | None = None,
         latest: int = MESSAGES,
         asked_at: datetime | None = None,
+        prompt_texts: Sequence[str] = (),
         is_preview: bool = False,
         **selection: Unpack[AutoArguments],
     ) -> AutoRetrieval:
@@ -268,6 +269,7 @@ class MemoryClient(ChecksTexts):
             latest: How many of the channel's last messages are in the text, 20 at most; 0 for a program that sends its own
                 transcript.
             asked_at: When it was sent, by the sender's clock; aware. Now by default.
+            prompt_texts: What the prompt has anyway; memories that say the same are left out.
             is_preview: Whether somebody only looks at what would be put there, so that it is neither logged nor counted.
             **selection: What differs from the agent's settings, as in
                 `mnestic.memory.retrieval.selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`, `asker`.
@@ -283,7 +285,11 @@ class MemoryClient(ChecksTexts):
             raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
         chosen = auto_selection(channel, selection)
         sources = await self._auto.find(
-            self._scope.caller, chosen.question or message, select=chosen, asked_at=asked_at
+            self._scope.caller,
+            chosen.question or message,
+            select=chosen,
+            prompt_texts=prompt_texts,
+            asked_at=asked_at,
         )
         before = latest_before(sources.messages, message, limit=latest)
         retrieval = self._auto.assemble(sources, max_tokens=max_tokens, latest=before)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from temporalio import workflow
 
+from mnestic.activities.jobs.retrievals import RetrievalActivities, RetrievedText, RetrieveInput
 from mnestic.activities.knowledge.job_knowledge import (
     FactsInput,
     IngestExchangeInput,
@@ -17,6 +18,7 @@ from mnestic.activities.knowledge.job_knowledge import (
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.inbox import Interaction, MessageSignal, ToolOutput
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import run_activity
 from mnestic.workflows.jobs.controls import JobControls
@@ -29,6 +31,11 @@ class AgentKnowledge:
 
     def __init__(self, scope: Scope, *, keys: OperationKeys, controls: JobControls) -> None:
         self._scope, self._keys, self._controls = scope, keys, controls
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory it is."""
+        return self._scope
 
     async def until_unpaused(self) -> None:
         """Waits while the job is paused; every operation calls it first."""
@@ -58,6 +65,34 @@ class AgentKnowledge:
         )
         params = FactsInput(scope=self._scope, operation=self._keys.next("facts"), select=select)
         return (await run_activity(KnowledgeActivities.list_facts, params)).facts
+
+    async def auto_retrieve(
+        self,
+        message: str,
+        channel: str,
+        *,
+        max_tokens: int = 1000,
+        prompt_texts: Sequence[str] = (),
+    ) -> RetrievedText:
+        """Memories and notes to put before a message in a prompt, as one text that quotes them.
+
+        It travels through the workflow's history. To keep it out of there, use `think(retrieve=)`.
+
+        Args:
+            message: The message.
+            channel: Its channel.
+            max_tokens: The limit of the text.
+            prompt_texts: What the prompt has anyway; memories that say the same are left out.
+        """
+        await self.until_unpaused()
+        params = RetrieveInput(
+            scope=self._scope,
+            operation=self._keys.next("auto_retrieve"),
+            message=message,
+            select=AutoSelection(channel=channel, max_tokens=max_tokens),
+            prompt_texts=tuple(prompt_texts),
+        )
+        return await run_activity(RetrievalActivities.auto_retrieve, params)
 
     async def learn(
         self,

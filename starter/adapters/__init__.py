@@ -1,0 +1,1 @@
+"""Memory for agents that are written in a framework: a module for each, which needs its extra."""
