@@ -1,9 +1,10 @@
 """The agents of a tenant, and the export of one's memory."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from mnestic.memory.agents import AgentSummary
@@ -32,14 +33,19 @@ async def list_agents(
         }
     },
 )
-async def export(call: Annotated[AgentCall, agent_call("read")]) -> StreamingResponse:
+async def export(
+    request: Request, call: Annotated[AgentCall, agent_call("read")]
+) -> StreamingResponse:
     """Exports an agent's memory as it is at this moment."""
     lines = call.memory.export()
     first = await anext(lines)  # so that what cannot be read is a problem, not half an answer
 
     async def texts() -> AsyncIterator[str]:
-        yield f"{first.model_dump_json()}\n"
-        async for line in lines:
-            yield f"{line.model_dump_json()}\n"
+        async with aclosing(lines):
+            yield f"{first.model_dump_json()}\n"
+            if request.state.is_head:  # nobody gets the rest
+                return
+            async for line in lines:
+                yield f"{line.model_dump_json()}\n"
 
     return StreamingResponse(texts(), media_type=_LINES)

@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.app import make_routes, set_state
@@ -76,7 +77,7 @@ async def invalid_keys(client: MnesticClient, new_key: NewKey) -> dict[str, str 
 
 
 @asynccontextmanager
-async def opened(app: FastAPI, key: str | None) -> AsyncIterator[httpx2.AsyncClient]:
+async def opened(app: ASGIApp, key: str | None) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of the API that sends a key."""
     headers = {} if key is None else {"Authorization": f"Bearer {key}"}
     transport = httpx2.ASGITransport(app)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 from fastapi import FastAPI
+from starlette.types import Message, Receive, Scope, Send
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.http.conftest import NewKey, opened
@@ -40,6 +41,30 @@ async def test_the_audit_log_names_the_key_that_steers_jobs_and_maintenance(
         ("ada", "POST /v1/jobs"),
         ("*", "PATCH /v1/maintenance/policy"),
     ]
+
+
+async def test_head_of_an_export_reads_no_more_than_its_first_line(
+    app: FastAPI, new_key: NewKey, client: MnesticClient
+) -> None:
+    parts = list[str]()
+
+    async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+        async def count(message: Message) -> None:
+            parts.append(message["type"])
+            await send(message)
+
+        await app(scope, receive, count)
+
+    await client.memory("ada").add("I live in Ghent.")
+    async with opened(watched, await new_key()) as http:
+        answers = [
+            await http.request(method, "/v1/memory/export") for method in ("HEAD", "HEAD", "GET")
+        ]
+        of_head = parts.index("http.response.start", 1)
+
+    assert [one.status_code for one in answers] == [200] * 3
+    assert parts[:of_head] == ["http.response.start", "http.response.body", "http.response.body"]
+    assert len(parts) > 3 * of_head
 
 
 async def test_an_export_can_be_imported_elsewhere(

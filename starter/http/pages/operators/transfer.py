@@ -32,9 +32,9 @@ async def show(request: Request, call: ReadCall) -> Response:
 
 
 @router.get(f"{TRANSFER}/export")
-async def export(call: ReadCall) -> StreamingResponse:
+async def export(request: Request, call: ReadCall) -> StreamingResponse:
     """The agent's memory as a file."""
-    answer = await export_lines(call)
+    answer = await export_lines(request, call)
     answer.headers["Content-Disposition"] = f'attachment; filename="{call.agent_id}.jsonl"'
     return answer
 
