@@ -17,7 +17,7 @@ from mnestic.starter.embedded.ports import LOOPBACK
 from mnestic.starter.http import problems
 from mnestic.starter.http.calls import CHECKED
 from mnestic.starter.http.gate import Gate
-from mnestic.starter.http.mcp_endpoints import McpEndpoints, mcp_routes
+from mnestic.starter.http.mcp_endpoints import MCP_HEADERS, McpEndpoints, mcp_routes
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.openapi import MnesticApi
 from mnestic.starter.http.pages.site import add_pages
@@ -44,6 +44,7 @@ from mnestic.starter.http.routes import (
 from mnestic.starter.http.server_sent_events import Streams
 from mnestic.starter.tenants import Tenants
 
+_HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
 ROUTERS = (
     health.router,
     knowledge.router,
@@ -79,10 +80,10 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK, origins: Collection[str]
             CORSMiddleware,
             allow_origins=tuple(origins),
             allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
-            allow_headers=("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"),
+            allow_headers=(*_HEADERS, *MCP_HEADERS),
             expose_headers=("X-Request-Id", "Retry-After"),
         )
-    set_state(app, tenants, host=host)
+    set_state(app, tenants, host=host, origins=origins)
     return app
 
 
@@ -111,11 +112,13 @@ def make_routes() -> FastAPI:
     return app
 
 
-def set_state(app: FastAPI, tenants: Tenants, *, host: str = LOOPBACK) -> None:
+def set_state(
+    app: FastAPI, tenants: Tenants, *, host: str = LOOPBACK, origins: Collection[str] = ()
+) -> None:
     """Sets what requests use and change: the connections, the streams, what is counted, and the MCP servers."""
     app.state.tenants, app.state.streams = tenants, Streams()
     app.state.metrics = MetricsOfTenants()
-    app.state.mcp = McpEndpoints(tenants, metrics=app.state.metrics, host=host)
+    app.state.mcp = McpEndpoints(tenants, metrics=app.state.metrics, host=host, origins=origins)
 
 
 async def _answer_method(request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ Its requests are JSON-RPC, which no OpenAPI document describes.
 
 import functools
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -27,14 +28,24 @@ from mnestic.starter.mcp.tool_scope import ToolScope
 from mnestic.starter.tenants import Access, Tenants
 
 PROFILES: Mapping[str, Profile] = {"/mcp": "memory", "/mcp/entities": "entities"}
+MCP_HEADERS = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")  # of a request
+# On such an address, requests for other host names are refused: a page could have a name of its own lead here.
+_LOOPBACKS = {"127.0.0.1": "127.0.0.1", "localhost": "localhost", "::1": "[::1]"}
 _AGENT, _READER = "agent_id", "reader"  # parameters of the address
 
 
 class McpEndpoints:
     """The MCP servers of all profiles; the gate verifies the key of each request before they see it."""
 
-    def __init__(self, tenants: Tenants, *, metrics: MetricsOfTenants, host: str) -> None:
-        self._tenants, self._metrics, self._host = tenants, metrics, host
+    def __init__(
+        self, tenants: Tenants, *, metrics: MetricsOfTenants, host: str, origins: Collection[str]
+    ) -> None:
+        self._tenants, self._metrics = tenants, metrics
+        self._security = TransportSecuritySettings(
+            enable_dns_rebinding_protection=host in _LOOPBACKS,
+            allowed_hosts=[f"{one}:*" for one in _LOOPBACKS.values()],
+            allowed_origins=[*(f"http://{one}:*" for one in _LOOPBACKS.values()), *origins],
+        )
 
     @cached_property
     def servers(self) -> Mapping[str, MCPServer[Any]]:
@@ -55,7 +66,7 @@ class McpEndpoints:
             streamable_http_path=path,
             stateless_http=True,
             max_request_body_size=sys.maxsize,  # the gate limits it
-            host=self._host,  # on a loopback address, requests for other host names are refused
+            transport_security=self._security,
         )
         return server
 

@@ -15,7 +15,9 @@ from mcp_types import INVALID_PARAMS
 
 from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.http.app import make_app
 from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.tenants import Tenants
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.mcp_tools import CASES, EACH
 from tests.starter.http.routes import PLAN, denied_target
@@ -208,6 +210,30 @@ async def test_other_host_names_and_methods_are_refused(app: FastAPI, new_key: N
     assert (host.status_code, origin.status_code) == (421, 403)
     assert (stream.status_code, stream.headers["Allow"]) == (405, "POST")
     assert (large.status_code, large.headers["Content-Type"]) == (413, "application/problem+json")
+
+
+async def test_pages_of_an_origin_that_a_setting_names_call_it(
+    tenants: Tenants, new_key: NewKey
+) -> None:
+    key, theirs = await new_key(), "https://app.example"
+    headers = {"Origin": theirs, "Access-Control-Request-Method": "POST"}
+    asked = "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
+
+    found = {}
+    for origins in ((), (theirs,)):
+        app = make_app(tenants, origins=origins)
+        async with serving(app), opened(app, key) as http:
+            preflight = await http.options(
+                f"{ORIGIN}/mcp", headers={**headers, "Access-Control-Request-Headers": asked}
+            )
+            answer = await posted(
+                app, key, "/mcp", **{**headers, "Content-Type": "application/json"}
+            )
+        allowed = answer.headers.get("Access-Control-Allow-Origin")
+        found[origins] = (preflight.is_success, answer.status_code, allowed)
+
+    assert found[()] == (False, 403, None)
+    assert found[theirs,] == (True, 400, theirs)  # the request itself is none
 
 
 async def test_each_tool_has_a_case(app: FastAPI, new_key: NewKey) -> None:
