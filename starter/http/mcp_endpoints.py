@@ -31,6 +31,7 @@ PROFILES: Mapping[str, Profile] = {"/mcp": "memory", "/mcp/entities": "entities"
 MCP_HEADERS = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")  # of a request
 # On such an address, requests for other host names are refused: a page could have a name of its own lead here.
 _LOOPBACKS = {"127.0.0.1": "127.0.0.1", "localhost": "localhost", "::1": "[::1]"}
+_AGENTS = 100  # whose resources are a page
 _AGENT, _READER = "agent_id", "reader"  # parameters of the address
 
 
@@ -61,7 +62,7 @@ class McpEndpoints:
             yield
 
     def _serve(self, path: str, profile: Profile) -> MCPServer[Any]:
-        server = build_server(self._scope_of, profile=profile)
+        server = build_server(self._scope_of, profile=profile, list_scopes=self._list_scopes)
         server.streamable_http_app(
             streamable_http_path=path,
             stateless_http=True,
@@ -70,19 +71,28 @@ class McpEndpoints:
         )
         return server
 
-    async def _scope_of(self, ctx: ServerRequestContext[Any, Any], action: Action) -> ToolScope:
-        """The agent of a request, if its key allows the action on it.
+    async def _list_scopes(
+        self, ctx: ServerRequestContext[Any, Any], cursor: str | None
+    ) -> tuple[Sequence[ToolScope], str | None]:
+        """The agents whose resources are listed: that of the request or, if it names none, all that its key may read."""
+        request, access = _request_of(ctx)
+        if _agent_of(request, access) is not None:
+            return [await self._scope_of(ctx, "read")], None
+        agents, more = await access.client.list_agents(limit=_AGENTS, cursor=cursor)
+        names = [one.agent_id for one in agents if access.allows("read", agent_id=one.agent_id)]
+        return [self._scope(ctx, name) for name in names], more
+
+    async def _scope_of(
+        self, ctx: ServerRequestContext[Any, Any], action: Action, agent_id: str | None = None
+    ) -> ToolScope:
+        """The agent of a request or, if it names none, the given one, if its key allows the action on it.
 
         Raises:
-            InvalidInputError: the address names no agent, and the key is for several.
+            InvalidInputError: nothing names an agent, and the key is for several.
             ForbiddenError: the key does not allow it.
         """
-        request = ctx.request
-        assert isinstance(request, Request)
-        access = request.state.access
-        assert isinstance(access, Access)
-        agent_id = _named(request, _AGENT) or access.key.scope.only_agent
-        reader = _named(request, _READER)
+        request, access = _request_of(ctx)
+        agent_id = _agent_of(request, access) or agent_id
         if agent_id is None:
             raise InvalidInputError(
                 what=_AGENT,
@@ -91,6 +101,10 @@ class McpEndpoints:
         await self._tenants.require(
             access, action, agent_id=check_id(agent_id, what=_AGENT), target=_target_of(ctx)
         )
+        return self._scope(ctx, agent_id)
+
+    def _scope(self, ctx: ServerRequestContext[Any, Any], agent_id: str) -> ToolScope:
+        request, access = _request_of(ctx)
         of_tenant = self._metrics.of(access.client.settings.tenant_id)
         return ToolScope(
             client=access.client,
@@ -98,7 +112,7 @@ class McpEndpoints:
             actor=access.actor,
             search=of_tenant.retrieve,
             read_job=functools.partial(self._tenants.require_job, access, target=_target_of(ctx)),
-            reader=reader,
+            reader=_named(request, _READER),
         )
 
 
@@ -119,6 +133,19 @@ class _Endpoint:
         assert isinstance(endpoints, McpEndpoints)
         server = endpoints.servers[self._path]
         await StreamableHTTPASGIApp(server.session_manager)(scope, receive, send)
+
+
+def _request_of(ctx: ServerRequestContext[Any, Any]) -> tuple[Request, Access]:
+    request = ctx.request
+    assert isinstance(request, Request)
+    access = request.state.access
+    assert isinstance(access, Access)
+    return request, access
+
+
+def _agent_of(request: Request, access: Access) -> str | None:
+    """The agent that the address names, or the only one that the key is for."""
+    return _named(request, _AGENT) or access.key.scope.only_agent
 
 
 def _named(request: Request, parameter: str) -> str | None:

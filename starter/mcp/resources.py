@@ -3,7 +3,7 @@
 Their addresses name the agent, since what a client caches of one agent must not answer for another.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from mcp.server import ServerRequestContext
@@ -13,10 +13,10 @@ from mcp_types import ListResourcesResult, Resource
 from pydantic_core import to_json
 
 from mnestic.memory.access.api_keys import Action
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.starter.mcp.memory_tools import Call
 from mnestic.starter.mcp.tool_results import KnownFact
-from mnestic.starter.mcp.tool_scope import ScopeOf, ToolScope, resource
+from mnestic.starter.mcp.tool_scope import ListScopes, ScopeOf, ToolScope, resource
 
 _JSON = "application/json"
 _PAGE = 200
@@ -25,8 +25,9 @@ _PAGE = 200
 class MemoryResources:
     """The resources, for the agent that the transport names."""
 
-    def __init__(self, scope_of: ScopeOf) -> None:
+    def __init__(self, scope_of: ScopeOf, list_scopes: ListScopes | None) -> None:
         self._scope_of = scope_of
+        self._list_scopes = list_scopes or self._only_scope
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Registers the resources."""
@@ -41,15 +42,28 @@ class MemoryResources:
 
     @resource
     async def _list(self, ctx: ServerRequestContext[Any, Any]) -> ListResourcesResult:
-        """The resources of the call's agent whose addresses name nothing else."""
-        scope = await self._scope_of(ctx, "read")
+        """The resources of the agents that the call may read whose addresses name nothing else, in pages."""
+        scopes, more = await self._list_scopes(ctx, (ctx.params or {}).get("cursor"))
         listed = [
             Resource(uri=uri, name=name, description=read.__doc__, mime_type=_JSON)
+            for scope in scopes
             for template, name, read in self._templates
             if "{" not in (uri := template.replace("{agent_id}", scope.agent_id))
             and not (scope.reader and read == self.jobs)
         ]
-        return ListResourcesResult(resources=listed)
+        return ListResourcesResult(resources=listed, next_cursor=more)
+
+    async def _only_scope(
+        self, ctx: ServerRequestContext[Any, Any], cursor: str | None
+    ) -> tuple[Sequence[ToolScope], str | None]:
+        """The scope of the call, whose list has one page.
+
+        Raises:
+            InvalidInputError: there is a cursor.
+        """
+        if cursor is not None:
+            raise InvalidInputError(what="cursor", why="was not made by this list")
+        return [await self._scope_of(ctx, "read")], None
 
     @property
     def _templates(self) -> tuple[tuple[str, str, Callable[..., Awaitable[str]]], ...]:
@@ -93,7 +107,7 @@ class MemoryResources:
 
     async def _scope(self, agent_id: str, ctx: Call, action: Action) -> ToolScope:
         """The scope of the call, if it is of this agent."""
-        scope = await self._scope_of(ctx.request_context, action)
+        scope = await self._scope_of(ctx.request_context, action, agent_id)
         if agent_id != scope.agent_id:
             raise NotFoundError(what="agent", name=agent_id)
         return scope

@@ -16,7 +16,7 @@ from mnestic.starter.mcp.operation_tools import OperationTools
 from mnestic.starter.mcp.reader_tools import ReaderTools
 from mnestic.starter.mcp.resources import MemoryResources
 from mnestic.starter.mcp.tasks import JobTasks
-from mnestic.starter.mcp.tool_scope import ScopeOf
+from mnestic.starter.mcp.tool_scope import ListScopes, ScopeOf
 
 Profile = Literal["memory", "entities"]
 _INSTRUCTIONS = (
@@ -25,19 +25,22 @@ _INSTRUCTIONS = (
 )
 
 
-def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer[Any]:
+def build_server(
+    scope_of: ScopeOf, *, profile: Profile = "memory", list_scopes: ListScopes | None = None
+) -> MCPServer[Any]:
     """The server, without a transport.
 
     Args:
         scope_of: Finds the agent of a call.
         profile: Which tools it has.
+        list_scopes: Finds the agents whose resources are listed; without it that of the call.
     """
     parts = (
         tuple(part(scope_of) for part in (MemoryTools, ReaderTools, OperationTools, JobTools))
         if profile == "memory"
         else (EntityTools(scope_of),)
     )
-    resources = MemoryResources(scope_of)
+    resources = MemoryResources(scope_of, list_scopes)
     server: MCPServer[Any] = MCPServer(
         "mnestic",
         title="Mnestic",

@@ -1,9 +1,9 @@
 """Whose memory a tool call uses. The transport decides: standard input serves one agent, HTTP any that a key allows."""
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, Unpack
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
@@ -79,8 +79,19 @@ class ToolScope:
         return job
 
 
-ScopeOf = Callable[[ServerRequestContext[Any, Any], Action], Awaitable[ToolScope]]
-"""Finds the agent of a request, and refuses an action that the caller may not do."""
+class ScopeOf(Protocol):
+    """Finds the agent of a request, and refuses an action that the caller may not do."""
+
+    def __call__(
+        self, ctx: ServerRequestContext[Any, Any], action: Action, agent_id: str | None = None, /
+    ) -> Awaitable[ToolScope]:
+        """The scope of the transport's agent or, if that names none, of the agent that a resource's address names."""
+
+
+ListScopes = Callable[
+    [ServerRequestContext[Any, Any], str | None], Awaitable[tuple[Sequence[ToolScope], str | None]]
+]
+"""The agents that a request may read, from a cursor on, and the next cursor."""
 
 
 def tool(call: Callable[Params, Awaitable[Result]]) -> Callable[Params, Awaitable[Result]]:

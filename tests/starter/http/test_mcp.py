@@ -129,6 +129,32 @@ async def test_resources_need_the_same_rights(app: FastAPI, new_key: NewKey) -> 
     assert forbidden.value.code == INVALID_PARAMS
 
 
+async def test_a_key_for_several_agents_lists_and_reads_the_resources_of_each(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnestic.starter.http.mcp_endpoints._AGENTS", 1)
+    for agent in ("ada", "bert", "cleo"):
+        await client.memory(agent).add("Mara lives in Porto.")
+    key = await new_key(agents=("ada", "cl*"), actions=("read",))
+
+    listed, cursor = list[str](), None
+    async with serving(app) as connect, connect(key) as mcp:
+        while not listed or cursor is not None:
+            page = await mcp.list_resources(cursor=cursor)
+            listed += [str(one.uri) for one in page.resources]
+            cursor = page.next_cursor
+        facts = await mcp.read_resource("mnestic://cleo/facts")
+        with pytest.raises(MCPError, match="not for the agent bert"):
+            await mcp.read_resource("mnestic://bert/facts")
+
+    assert listed == [
+        f"mnestic://{agent}/{name}"
+        for agent in ("ada", "cleo")
+        for name in ("categories", "facts", "jobs")
+    ]
+    assert '"facts"' in str(facts.contents)
+
+
 async def test_an_address_that_names_no_agent_is_refused(app: FastAPI, new_key: NewKey) -> None:
     key = await new_key(agents=("*",))
     expected = {
