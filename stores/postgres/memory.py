@@ -221,7 +221,7 @@ class PostgresMemory:
         return rows
 
     async def check(self) -> None:
-        """Connects and compares the schema's version with this code's.
+        """Connects and compares the schema's version with this code's, however many use the pool.
 
         Raises:
             DatabaseUnavailableError: Postgres does not answer.
@@ -229,7 +229,7 @@ class PostgresMemory:
             ConfigurationError: the address is of a role that may not run as the application.
         """
         with failures(where=self._where):
-            async with self.pool.connect() as connection:
+            async with self.pool.connect_at_once() as connection:
                 await run_together(connection, (), opening=begin_statements("", write=False))
                 check_version(await _schema_version(connection))
                 await run_together(connection, [COMMIT])

@@ -52,7 +52,6 @@ class Pool:
         Raises:
             psycopg.OperationalError: Postgres cannot be reached, or others have used all connections for half a minute.
         """
-        idle = self._idle
         try:
             async with asyncio.timeout(_WAIT_S):
                 await self._places.acquire()
@@ -60,21 +59,28 @@ class Pool:
             why = f"all {2 * self._size} connections were in use for {_WAIT_S:.0f} seconds"
             raise OperationalError(why) from None
         try:
-            connection = await _usable(idle) or await self._open()
-            is_kept = False
-            try:
-                share_priority(connection)
+            async with self.connect_at_once() as connection:
                 yield connection
-            finally:
-                try:
-                    is_kept = await _is_reset(connection) and len(idle) < self._size
-                finally:
-                    if is_kept and idle is self._idle:
-                        idle.append(connection)
-                    else:
-                        await connection.close()
         finally:
             self._places.release()
+
+    @asynccontextmanager
+    async def connect_at_once(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """As `connect`, also while others use all connections: for what asks whether Postgres answers."""
+        idle = self._idle
+        connection = await _usable(idle) or await self._open()
+        is_kept = False
+        try:
+            share_priority(connection)
+            yield connection
+        finally:
+            try:
+                is_kept = await _is_reset(connection) and len(idle) < self._size
+            finally:
+                if is_kept and idle is self._idle:
+                    idle.append(connection)
+                else:
+                    await connection.close()
 
     async def close(self) -> None:
         """Closes the connections that nobody uses, and the others when they come back."""

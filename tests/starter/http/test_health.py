@@ -1,6 +1,7 @@
 """`GET /v1/health/detailed`: the checks of `mnestic doctor`, where degraded is not down."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -69,6 +70,25 @@ async def test_a_process_is_ready_while_storage_answers(
     assert {one.status_code for one in answers} == {503}
     assert {one.text for one in answers} == {'{"status":"down"}'}
     assert alive.status_code == 200
+
+
+async def test_a_process_is_ready_though_all_connections_are_in_use(
+    routes: FastAPI, settings: Settings, client: MnesticClient
+) -> None:
+    url = client.endpoints.database_url.get_secret_value()
+    busy = PostgresMemory(url, pool_size=1)
+    connections = OpenConnections(
+        temporal=client.temporal, memory=busy, endpoints=client.endpoints, models=local_models()
+    )
+    set_state(routes, Tenants(connections, settings=settings))
+    async with AsyncExitStack() as opened_ones:
+        for _ in range(2):
+            await opened_ones.enter_async_context(busy.pool.connect())
+        async with opened(routes, None) as probe:
+            ready = await probe.get("/v1/health/ready")
+    await busy.close()
+
+    assert ready.json() == {"status": "ok"}
 
 
 async def test_without_a_worker_memory_is_degraded_and_answers(
