@@ -71,6 +71,7 @@ _DONE = {
     "schedule_resumed": "The Schedule runs again.",
     "policy_saved": "The policy was saved.",
     "contract_applied": "The contract was applied.",
+    "key_made_before": "The form was sent before, so no other key was made. A key is shown once.",
     "key_revoked": "The key was revoked.",
     "note_added": "The note was added.",
     "note_removed": "The note was removed.",

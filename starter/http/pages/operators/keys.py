@@ -1,5 +1,6 @@
 """API keys: listed, made and revoked. The text of a new one is shown once, and it allows no more than the key that makes it."""
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
@@ -31,10 +32,11 @@ async def create(
     request: Request,
     call: AdminCall,
     agents: Annotated[str, Form(max_length=1000)],
+    form_id: Annotated[str, Form(pattern=r"^[0-9a-f]{32}$")],
     actions: Annotated[list[Action], Form()] = [],  # noqa: B006 - FastAPI reads it
     days: Annotated[Annotated[int, Field(ge=1, le=36_500)] | Literal[""], Form()] = "",
 ) -> Response:
-    """Makes a key, and shows it."""
+    """Makes a key, and shows it; a form that comes again, as when the page is loaded again, makes no other."""
     beyond = set(actions) - set(call.access.key.scope.actions)
     if beyond:
         why = f"your own key does not allow {', '.join(sorted(beyond))}"
@@ -44,6 +46,10 @@ async def create(
     if own_end is not None:
         left = own_end - datetime.now(UTC)
         expires_in = left if expires_in is None else min(left, expires_in)
+    sent = {"form": form_id}
+    reserved = await call.client.reserve_request_id(f"page/{form_id}", request=sent)
+    if not reserved.is_new:
+        return back_to(KEYS, done="key_made_before")
     issued = await call.client.api_keys(actor=call.access.actor).create(
         agents=agents.replace(",", " ").split(), actions=actions, expires_in=expires_in
     )
@@ -73,6 +79,7 @@ async def _list(
         keys=keys,
         next_cursor=next_cursor,
         issued=issued,
+        form_id=uuid.uuid4().hex,
         actions=[one for one in ACTIONS if one in call.access.key.scope.actions],
         now=datetime.now(UTC),
     )

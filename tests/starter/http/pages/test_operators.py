@@ -14,10 +14,16 @@ CHAT = (
 )
 
 
+async def new_key_form(browser: httpx2.AsyncClient) -> dict[str, str]:
+    """The hidden fields of the form that makes a key."""
+    return dict(re.findall(r'name="(form_id)" value="(.*?)"', (await browser.get("/ui/keys")).text))
+
+
 async def test_a_key_is_made_shown_once_and_revoked(
     browser: httpx2.AsyncClient, browse: Browse, client: MnesticClient
 ) -> None:
-    made = await browser.post("/ui/keys", data={"agents": "ada", "actions": "read", "days": "7"})
+    form = await new_key_form(browser) | {"agents": "ada", "actions": "read", "days": "7"}
+    made, again = [await browser.post("/ui/keys", data=form) for _ in range(2)]
     (text,) = re.findall(r"mnk\.[\w.-]+", made.text)
     key_id = text.split(".")[-2]
     async with browse(text) as theirs:
@@ -28,6 +34,7 @@ async def test_a_key_is_made_shown_once_and_revoked(
     rows, _ = await client.audit().list(action="api_key.")
 
     assert (before.status_code, revoked.status_code) == (200, 303)
+    assert again.headers["Location"] == "/ui/keys?done=key_made_before"
     assert after.headers["Location"].startswith("/ui/sign-in")
     assert text not in listed
     assert re.search(rf'{key_id}</th><td data-label="State"><span class="state revoked">', listed)
@@ -39,10 +46,11 @@ async def test_a_key_makes_none_that_allows_more(
 ) -> None:
     key = await new_key(agents=("*",), actions=("read", "admin"), expires_in=timedelta(days=1))
     async with browse(key) as operator:
-        refused = await operator.post("/ui/keys", data={"agents": "*", "actions": "forget"})
+        form = await new_key_form(operator) | {"agents": "*"}
+        refused = await operator.post("/ui/keys", data=form | {"actions": "forget"})
         page = (await operator.get("/ui/keys")).text
 
-        await operator.post("/ui/keys", data={"agents": "*", "actions": "read", "days": "900"})
+        await operator.post("/ui/keys", data=form | {"actions": "read", "days": "900"})
     keys, _ = await client.api_keys().list()
 
     assert refused.status_code == 403
