@@ -25,6 +25,10 @@ from mnestic.starter.http.metrics import MetricsOfTenants, TenantMetrics
 from mnestic.starter.tenants import Access, Tenants
 
 VERSION = "/v1"  # what the paths of the API begin with
+_ONCE_OF_API = (
+    *("/memory/", "/jobs", "/agents", "/schedules", "/audit", "/maintenance/"),
+    "/contract/events",
+)
 Result = TypeVar("Result", bound=BaseModel)
 IdempotencyKey = Annotated[
     str | None,
@@ -59,7 +63,8 @@ class TenantCall:
     agent_id = EVERY_AGENT
 
     def __init__(self, access: Access, *, route: str, idempotency_key: str | None) -> None:
-        self.access, self._route, self._key = access, route, idempotency_key
+        self.access, self._key = access, idempotency_key
+        self._route = stored_name(route)
 
     @property
     def client(self) -> MnesticClient:
@@ -321,6 +326,15 @@ def _metrics_of(request: Request) -> MetricsOfTenants:
 def route_of(request: Request) -> str:
     """The route of a request, without the values in its path."""
     return f"{request.method} {request.scope['route'].path}"
+
+
+def stored_name(route: str) -> str:
+    """The name of a route in requests that are stored: that of before there were versions, so that a key outlives the change."""
+    method, path = route.split(" ")
+    if path == f"{VERSION}/maintenance/runs/{{kind}}":
+        return f"{method} /jobs/{{kind}}"
+    rest = path.removeprefix(VERSION)
+    return f"{method} /api{rest}" if rest.startswith(_ONCE_OF_API) else f"{method} {rest}"
 
 
 def refuse_unknown_parameters(request: Request) -> None:

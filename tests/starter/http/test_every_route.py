@@ -7,6 +7,7 @@ import httpx2
 from fastapi import FastAPI
 
 from mnestic.starter.http.app import make_app
+from mnestic.starter.http.calls import stored_name
 from mnestic.starter.tenants import Tenants
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.routes import CASES, Case
@@ -122,6 +123,14 @@ async def test_paths_from_before_there_were_versions_lead_to_those_of_today(
     assert ("/retrieve", "GET") in found
     assert ("/jobs/{kind}", "POST") in found
     assert {path.split("/")[1] for path in app.openapi()["paths"]} == {"v1"}
+
+
+def test_a_key_outlives_the_change_of_paths() -> None:
+    names = {name: name.split(" ") for name in CASES}
+
+    assert {name: stored_name(name) for name in names} == {
+        name: f"{method} {earlier(path)}" for name, (method, path) in names.items()
+    }
 
 
 def earlier(path: str) -> str:
