@@ -29,6 +29,7 @@ _PLAIN = [
     "ui_port",
     "http_host",
     "http_port",
+    "http_processes",
     "http_origins",
     "chat_model",
     "extraction_model",

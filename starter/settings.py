@@ -133,6 +133,12 @@ class Settings(BaseSettings):
         le=65535,
         description="Port of the HTTP API; default: 8420, for `mnestic up` that or the next free one",
     )
+    http_processes: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="Processes that serve the HTTP API on its port, on Linux; as many as cores serve the most requests",
+    )
     http_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
         (),
         description="Other origins whose web pages may call the HTTP API with a key of theirs (CORS), separated by commas",

@@ -66,13 +66,20 @@ ROUTERS = (
 )
 
 
-def make_app(tenants: Tenants, *, host: str = LOOPBACK, origins: Collection[str] = ()) -> FastAPI:
+def make_app(
+    tenants: Tenants,
+    *,
+    host: str = LOOPBACK,
+    origins: Collection[str] = (),
+    process: int | None = None,
+) -> FastAPI:
     """The application, over connections that somebody else closes.
 
     Args:
         tenants: The connections.
         host: The address that it listens on.
         origins: Other origins whose pages may read answers; their requests have a key, and no cookie.
+        process: The number of this process, if it is one of several.
     """
     app = make_routes()
     if origins:
@@ -83,7 +90,7 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK, origins: Collection[str]
             allow_headers=(*_HEADERS, *MCP_HEADERS),
             expose_headers=("X-Request-Id", "Retry-After"),
         )
-    set_state(app, tenants, host=host, origins=origins)
+    set_state(app, tenants, host=host, origins=origins, process=process)
     return app
 
 
@@ -113,11 +120,16 @@ def make_routes() -> FastAPI:
 
 
 def set_state(
-    app: FastAPI, tenants: Tenants, *, host: str = LOOPBACK, origins: Collection[str] = ()
+    app: FastAPI,
+    tenants: Tenants,
+    *,
+    host: str = LOOPBACK,
+    origins: Collection[str] = (),
+    process: int | None = None,
 ) -> None:
     """Sets what requests use and change: the connections, the streams, what is counted, and the MCP servers."""
     app.state.tenants, app.state.streams = tenants, Streams()
-    app.state.metrics = MetricsOfTenants()
+    app.state.metrics = MetricsOfTenants(process=process)
     app.state.mcp = McpEndpoints(tenants, metrics=app.state.metrics, host=host, origins=origins)
 
 

@@ -85,9 +85,13 @@ class TenantMetrics:
 
 
 class MetricsOfTenants:
-    """The metrics of all tenants whose keys this process has seen."""
+    """The metrics of all tenants whose keys this process has seen.
 
-    def __init__(self) -> None:
+    If it is one of several, its own series have a label for it: each request for them is answered by another process.
+    """
+
+    def __init__(self, *, process: int | None = None) -> None:
+        self._labels = {} if process is None else {"process": str(process)}
         self._tenants: dict[str, TenantMetrics] = {}
         self._samples: dict[str, tuple[float, tuple[Sample, ...]]] = {}
         self._without_key: dict[int, int] = {}
@@ -113,9 +117,14 @@ class MetricsOfTenants:
 
     def text(self, tenant_id: str, samples: Iterable[Sample], caches: CacheCounts) -> bytes:
         """All series that a tenant may see, in Prometheus' text format; those of the process are of all tenants."""
+        own = (*self.of(tenant_id).registry.collect(), *_caches(caches), self._keyless())
+        for family in own:
+            family.samples = [
+                one._replace(labels={**one.labels, **self._labels}) for one in family.samples
+            ]
         read = CollectorRegistry()
-        read.register(_Families((*_gauges(samples), *_caches(caches), self._keyless())))
-        return generate_latest(self.of(tenant_id).registry) + generate_latest(read)
+        read.register(_Families((*_gauges(samples), *own)))
+        return generate_latest(read)
 
     def _keyless(self) -> Metric:
         family = CounterMetricFamily(

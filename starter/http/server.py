@@ -1,18 +1,16 @@
 """Serves the HTTP API until it is stopped."""
 
 import asyncio
-import os
 import signal
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
 
-from mnestic.memory.errors import InUseError
 from mnestic.starter.http.app import make_app
 from mnestic.starter.http.connections import Connection
+from mnestic.starter.http.processes import Share
 from mnestic.starter.http.server_sent_events import Streams
 from mnestic.starter.settings import Settings
 from mnestic.starter.tenants import Tenants
@@ -22,23 +20,22 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 async def serve(
-    settings: Settings, *, host: str, port: int, ready: Callable[[str], None] = lambda _: None
+    settings: Settings, share: Share, *, host: str, ready: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Serves the API on an address until SIGINT or SIGTERM.
+    """Serves the API until SIGINT or SIGTERM, or until the lifeline of its share ends.
 
     Args:
         settings: They say where Postgres and Temporal are.
-        host: The address to listen on.
-        port: The port; 0 is a free one.
+        share: Where it listens.
+        host: The address that it was asked to listen on.
         ready: Called with the URL of the API once it takes requests.
 
     Raises:
         MnesticError: a setting is wrong, or something does not answer.
-        InUseError: the address cannot be listened on.
     """
-    with _listening(host, port) as listener:
+    with share.listener:
         async with await Tenants.connect(settings) as tenants:
-            app = make_app(tenants, host=host, origins=settings.http_origins)
+            app = make_app(tenants, host=host, origins=settings.http_origins, process=share.number)
             config = uvicorn.Config(
                 app,
                 http=Connection,
@@ -49,16 +46,17 @@ async def serve(
                 server_header=False,
                 timeout_graceful_shutdown=_GRACE_S,
             )
-            ready(_url_of(listener))
-            await _Server(config, streams=app.state.streams).serve(sockets=[listener])
+            server = _Server(config, streams=app.state.streams, lifeline=share.lifeline)
+            ready(share.url)
+            await server.serve(sockets=[share.listener])
 
 
 class _Server(uvicorn.Server):
     """Ends by itself at a signal, with all streams, so that its caller closes what is open."""
 
-    def __init__(self, config: uvicorn.Config, *, streams: Streams) -> None:
+    def __init__(self, config: uvicorn.Config, *, streams: Streams, lifeline: int | None) -> None:
         super().__init__(config)
-        self._streams = streams
+        self._streams, self._lifeline = streams, lifeline
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Ends the streams, then the server."""
@@ -71,28 +69,18 @@ class _Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self.handle_exit, number, None)
+        if self._lifeline is not None:
+            loop.add_reader(self._lifeline, self._end_alone)
         try:
             yield
         finally:
             for number in _SIGNALS:
                 loop.remove_signal_handler(number)
+            if self._lifeline is not None:
+                loop.remove_reader(self._lifeline)
 
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise InUseError(
-            what=f"address {host}:{port}",
-            by=f"somebody else, or it is none of this machine ({os.strerror(error.errno or 0)})",
-            remedy="choose another port (--port) or address (--host)",
-        ) from error
-    # Connections inherit it; without it an answer waits 40 ms for the client's acknowledgement of its head.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
-
-
-def _url_of(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    def _end_alone(self) -> None:
+        """Ends as at a signal, since the process that would send one has ended."""
+        assert self._lifeline is not None
+        asyncio.get_running_loop().remove_reader(self._lifeline)
+        self.handle_exit(signal.SIGTERM, None)

@@ -16,20 +16,32 @@ def api(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port; default 8420, 0: a free one.")
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=64, help="Processes that serve it; default: MNESTIC_HTTP_PROCESSES, or 1."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write logs as JSON lines.")] = False,
 ) -> None:
     """Serve the HTTP API alone; SIGTERM stops it once its requests are answered."""
     from mnestic.starter.embedded.api_process import FIRST_PORT
-    from mnestic.starter.http.server import serve
+    from mnestic.starter.http.processes import share_port
 
-    settings = command_settings(log_format="json" if as_json else None)
+    settings = command_settings(http_processes=processes, log_format="json" if as_json else None)
     configure_logs(settings)
     log_uncaught_errors()
+    host = host or settings.http_host
+    port = settings.http_port or FIRST_PORT if port is None else port
+    share = share_port(host, port, processes=settings.http_processes)
+    from mnestic.starter.http.server import serve  # in each process, as it starts threads
+
+    of_several = "" if share.number is None else f", process {share.number}"
     run(
         serve(
             settings,
-            host=host or settings.http_host,
-            port=settings.http_port or FIRST_PORT if port is None else port,
-            ready=lambda url: print_progress(f"The HTTP API answers at {url}"),
+            share,
+            host=host,
+            ready=lambda url: print_progress(f"The HTTP API answers at {url}{of_several}"),
         )
     )

@@ -10,11 +10,11 @@ import pytest
 @pytest.fixture
 def start_api(
     processes: Any, mnestic: str, environment: dict[str, str]
-) -> Callable[[], tuple[Any, str]]:
-    """Starts it; gives the process and its URL."""
+) -> Callable[..., tuple[Any, str]]:
+    """Starts it, with options; gives the process and its URL."""
 
-    def start() -> tuple[Any, str]:
-        running = processes.start(mnestic, "api", "--port", "0", env=environment)
+    def start(*options: str) -> tuple[Any, str]:
+        running = processes.start(mnestic, "api", "--port", "0", *options, env=environment)
         found = running.until(lambda: re.search(r"http://127.0.0.1:\d+", running.err), what="ready")
         return running, found[0]
 

@@ -1,7 +1,9 @@
 """`mnestic api` as a process: it refuses a taken port, and a signal ends it without breaking what is open."""
 
+import asyncio
 import contextlib
 import json
+import re
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -9,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+import psutil
 import pytest
 
 from mnestic.memory.knowledge.entries import EntryQuery
@@ -66,6 +69,43 @@ async def test_a_signal_ends_streams_and_lets_requests_be_answered(
     assert running.errors == []
     listed, _ = await client.memory("ada").entries.list(EntryQuery())
     assert {one.content for one in listed} == {"Mara lives in Porto.", MESSAGE["content"]}
+
+
+@pytest.mark.parametrize("killed", [None, "first", "other"])
+async def test_several_processes_do_a_request_once_and_end_together(
+    start_api: Callable[..., tuple[Any, str]], client: MnesticClient, killed: str | None
+) -> None:
+    issued = await client.api_keys().create(agents=["*"], actions=["read", "write"])
+    key = {"Authorization": f"Bearer {issued.text}", "Connection": "close"}
+    running, url = start_api("--processes", "2")
+    first = psutil.Process(running.process.pid)
+    others = first.children()
+
+    answers, answered = [], set[str]()
+    async with httpx2.AsyncClient(base_url=url, headers=key, timeout=LIMIT_S) as http:
+        async with asyncio.timeout(LIMIT_S):
+            while answered != {"1", "2"}:
+                answer = await http.post(
+                    "/v1/ingest?agent_id=ada",
+                    json={"messages": [MESSAGE]},
+                    headers={"Idempotency-Key": "once"},
+                )
+                answers.append(answer.json())
+                series = (await http.get("/v1/metrics")).text
+                labels = re.findall(r'_seconds_count{.*process="(\d)",route="/v1/ingest"', series)
+                answered.update(labels)
+    if killed == "other":
+        others[0].kill()
+    else:
+        running.process.send_signal(signal.SIGTERM if killed is None else signal.SIGKILL)
+    running.until_over(LIMIT_S)
+    _, left = psutil.wait_procs(others, timeout=LIMIT_S)
+
+    assert all(one == answers[0] for one in answers)
+    listed, _ = await client.memory("ada").entries.list(EntryQuery())
+    assert [one.content for one in listed] == [MESSAGE["content"]]
+    assert left == []
+    assert running.code == {None: 0, "first": -signal.SIGKILL, "other": 3}[killed]
 
 
 @pytest.mark.parametrize(
