@@ -6,15 +6,18 @@ The parts have nothing else in common: none knows another.
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mnestic.activities.callers import Caller
-from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.memory_wiring import local_summariser
+
+if TYPE_CHECKING:
+    from mnestic.activities.jobs.segments import SegmentWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +37,12 @@ class ClientScope:
         """What rests for so many seconds, or until an event is published."""
         return self.caller.memory.listen()
 
-    def segment_writer(self) -> SegmentWriter:
+    def segment_writer(self) -> "SegmentWriter":
         """Writes segments of working memory; it summarizes by key sentences, since only workers ask the chat model."""
+        from mnestic.activities.jobs.segments import (  # noqa: PLC0415 - who only searches has no segments
+            SegmentWriter,
+        )
+
         local = local_summariser()
         return SegmentWriter(
             self.caller.memory, count_tokens=self.count_tokens, extractive=local, summariser=local

@@ -8,7 +8,6 @@ from mnestic.memory.access.audit import refusal
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.memory_operations import OperationName, access_of
 from mnestic.starter.client.client_scope import ClientPart
-from mnestic.starter.client.contract_memory import open_contract
 
 
 class OperationClient(ClientPart, unchecked=("do", "note_malformed")):
@@ -24,6 +23,10 @@ class OperationClient(ClientPart, unchecked=("do", "note_malformed")):
             InvalidInputError: an argument is invalid, or there is no such segment or schema.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
+        from mnestic.starter.client.contract_memory import (  # noqa: PLC0415 - who only searches needs no contract
+            open_contract,
+        )
+
         access = access_of(name, arguments, session_id=session_id)
         contract = await open_contract(self._scope, session_id=session_id, of=access)
         return await contract.operate(name, arguments)

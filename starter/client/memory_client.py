@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from pydantic import ValidationError
 
@@ -35,7 +35,6 @@ from mnestic.starter.client.contexts import (
     count_returned,
     token_budget,
 )
-from mnestic.starter.client.contract_memory import ContractMemory, open_contract
 from mnestic.starter.client.contract_operations import OperationClient
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.events import EventClient
@@ -58,6 +57,9 @@ from mnestic.starter.client.search import auto_selection, retrieval_query, searc
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import local_models, token_counter
+
+if TYPE_CHECKING:
+    from mnestic.starter.client.contract_memory import ContractMemory
 
 
 class MemoryClient(ChecksTexts):
@@ -111,13 +113,17 @@ class MemoryClient(ChecksTexts):
         self.readers = ReaderClient(scope)
         self.forgetting = ForgettingClient(scope, lazy_temporal=self._lazy_temporal)
 
-    async def contract(self, session_id: str | None = None) -> ContractMemory:
+    async def contract(self, session_id: str | None = None) -> "ContractMemory":
         """The agent's memory by its contract: `persist`, `retrieve`, `query`, and the segments of a session.
 
         Raises:
             InvalidInputError: the session is no id.
             NotFoundError: no contract is in force for the agent.
         """
+        from mnestic.starter.client.contract_memory import (  # noqa: PLC0415 - who only searches needs no contract
+            open_contract,
+        )
+
         return await open_contract(self._scope, session_id=session_id)
 
     async def add(

@@ -36,7 +36,6 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
-from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
 from mnestic.starter.memory_wiring import (
     auto_retriever,
     find_database,
@@ -53,6 +52,7 @@ from mnestic.starter.suppression_secret import SuppressionSecret
 if TYPE_CHECKING:
     from mnestic.starter.client.contract_memory import ContractMemory
     from mnestic.starter.contract.contracts import ContractsClient
+    from mnestic.starter.maintenance.backup_client import BackupClient
 
 Result = TypeVar("Result", bound=BaseModel)
 
@@ -362,12 +362,16 @@ class MemoryConnection(ChecksTexts):
             admin_url=find_database(self.settings)[1],
         )
 
-    def backups(self) -> BackupClient:
+    def backups(self) -> "BackupClient":
         """The backups of the tenant in the folder `MNESTIC_BACKUP_DIRECTORY`; they need the owner of the tables.
 
         Raises:
             ConfigurationError: there is no such setting.
         """
+        from mnestic.starter.maintenance.backup_client import (  # noqa: PLC0415 - who only searches needs no backup
+            open_backups,
+        )
+
         return open_backups(self.settings)
 
     async def costs(

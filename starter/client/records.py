@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from mnestic.activities.jobs.record_writes import write_record
-from mnestic.activities.jobs.segments import SegmentInput, find_contract, require_rules
 from mnestic.activities.knowledge.history_items import (
     append_items,
     clear_items,
@@ -156,6 +155,12 @@ class WorkingMemoryClient(ClientPart):
         Raises:
             InvalidInputError: the agent has no contract with segments in force.
         """
+        from mnestic.activities.jobs.segments import (  # noqa: PLC0415 - who only searches has no segments
+            SegmentInput,
+            find_contract,
+            require_rules,
+        )
+
         caller = self._scope.caller
         scope = Scope(
             tenant_id=caller.tenant_id,
