@@ -35,10 +35,10 @@ _WORD = re.compile(r"\w+")
 
 
 class DateWords(NamedTuple):
-    """Words, folded, with what they mean, see `date_words.yaml`, and the patterns of them.
+    """Words, folded, with what they mean, see `date_words.yaml`.
 
-    Each mention has one of the `telling` words or a figure, and begins with one of the `beginnings` or a figure: `mention` is
-    tried at those alone, since at every place of a text it takes ten times as long.
+    Each mention has one of the `telling` words or a figure, and begins with one of the `beginnings` or a figure: the pattern
+    is tried at those alone, since at every place of a text it takes ten times as long.
     """
 
     months: Mapping[str, int]
@@ -48,7 +48,6 @@ class DateWords(NamedTuple):
     holidays: Mapping[str, tuple[int, int]]
     days: Mapping[str, int]
     prepositions: Mapping[str, Relation]
-    mention: re.Pattern[str]
     telling: frozenset[str]
     beginnings: frozenset[str]
 
@@ -87,7 +86,7 @@ def iter_mentions(text: str) -> Iterator[re.Match[str]]:
         if start > last:
             return
         if start >= end and _begins(word, dates.beginnings):
-            match = dates.mention.match(text, start)
+            match = mention_pattern().match(text, start)
             if match is not None:
                 end = match.end()
                 yield match
@@ -99,7 +98,7 @@ def _begins(word: str, words: frozenset[str]) -> bool:
 
 @cache
 def date_words() -> DateWords:
-    """The words and patterns, read once."""
+    """The words, read once."""
     words: _Words = read_word_lists(_FILE, _Words)["en"]
     names = (*chain(*words.months), *words.weekdays, *words.seasons)
     return DateWords(
@@ -112,7 +111,6 @@ def date_words() -> DateWords:
         prepositions={
             word: relation for relation, own in words.prepositions.items() for word in own
         },
-        mention=_mention(words),
         telling=frozenset(
             {*names, *words.times_of_day}
             | {f"{name}s" for name in (*words.weekdays, *words.seasons)}
@@ -136,7 +134,10 @@ def _leading(words: _Words) -> Iterator[str]:
     yield from chain(*words.prepositions.values(), words.which, words.parts, words.about)
 
 
-def _mention(words: _Words) -> re.Pattern[str]:
+@cache
+def mention_pattern() -> re.Pattern[str]:
+    """The pattern of a mention; a text that has none of the words never waits for it, which takes as long as a few searches."""
+    words: _Words = read_word_lists(_FILE, _Words)["en"]
     relation = _any_of(chain(*words.prepositions.values()))
     kinds = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _kinds(words).items())
     return re.compile(

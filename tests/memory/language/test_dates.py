@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.language.date_mentions import find_dates
-from mnestic.memory.language.date_words import date_words, iter_mentions
+from mnestic.memory.language.date_words import date_words, iter_mentions, mention_pattern
 from mnestic.memory.language.dates import Tense
 from tests.memory.tables import tables, wrong
 
@@ -92,5 +92,5 @@ DATE_WORDS = st.sampled_from(
 @given(st.lists(DATE_WORDS, min_size=1, max_size=9).map(" ".join))
 def test_a_date_is_found_wherever_the_pattern_finds_one(text: str) -> None:
     assert [match.span() for match in iter_mentions(text)] == [
-        match.span() for match in date_words().mention.finditer(text)
+        match.span() for match in mention_pattern().finditer(text)
     ]
