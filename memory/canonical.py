@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
@@ -102,17 +101,23 @@ def check_size(value: Any, *, what: str, limit_bytes: int) -> None:
 
 def _is_regular(value: Any, *, depth: int) -> bool:
     """Whether all keys are text, no integer is too long, and nothing is nested too deep: `json` lets these pass."""
-    level = [value]
+    level: list[Any] = [value]
+    keys: list[Any] = []
     while level and depth <= DEEPEST:
-        objects = [each for each in level if isinstance(each, dict)]
-        arrays = [each for each in level if isinstance(each, (list, tuple))]
-        if any(isinstance(each, int) and each.bit_length() > _LONGEST_INTEGER for each in level):
-            return False
-        if not all(isinstance(key, str) for key in chain.from_iterable(objects)):
-            return False
-        level = [*chain(*(each.values() for each in objects)), *chain(*arrays)]
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, str):  # most are
+                continue
+            if isinstance(each, dict):
+                keys += each
+                inner += each.values()
+            elif isinstance(each, (list, tuple)):
+                inner += each
+            elif isinstance(each, int) and each.bit_length() > _LONGEST_INTEGER:
+                return False
+        level = inner
         depth += 1
-    return not level
+    return not level and all(isinstance(key, str) for key in keys)
 
 
 def _check(value: Any, path: str, *, depth: int) -> None:

@@ -6,6 +6,8 @@ A job, a client and a restore all change working memory by the same steps.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from operator import is_
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
@@ -41,7 +43,7 @@ class Message(DeferredModel):
     channel: str | None = None
     content: str
     id: str
-    readers: ReadersOrNobody | None = Field(None, exclude_if=lambda readers: readers is None)
+    readers: ReadersOrNobody | None = Field(None, exclude_if=partial(is_, None))
     role: Role
     speaker: str | None = None
 

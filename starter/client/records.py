@@ -145,6 +145,7 @@ class WorkingMemoryClient(ClientPart):
     async def get(self, session_id: str) -> WorkingMemory:
         """A session's working memory."""
         async with self._scope.transaction(write=False) as transaction:
+            transaction.end_with_next()
             return await transaction.working.load(session_id)
 
     async def end_session(self, session_id: str) -> None:

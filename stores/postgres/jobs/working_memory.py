@@ -95,8 +95,8 @@ class PostgresWorkingMemoryStore:
     async def _select(self, statement: NamedQuery, session_id: str, *, lock: bool) -> Any:
         """The row, or None; one that is to be locked is made first if there is none."""
         values = {"session_id": session_id, "lock": lock or None}
-        rows = await self._rows(statement, values, or_empty=lock)
         self._unit.read("working.load", session_id)
+        rows = await self._rows(statement, values, or_empty=lock)
         return next(iter(rows), None)
 
     async def _rows(
