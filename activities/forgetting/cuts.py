@@ -3,6 +3,7 @@
 What is shown before must come to the same.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from mnestic.memory.forgetting.cuts import SentenceCut
 from mnestic.memory.forgetting.ports import Place
 from mnestic.memory.forgetting.redaction import redaction_of
 from mnestic.memory.forgetting.topics import Topic
+from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import Entry, EntryChange
 from mnestic.memory.ports import Transaction
@@ -27,14 +29,29 @@ async def find_cuts(
     transaction: Transaction, topic: Topic, places: Collection[Place]
 ) -> MessageCuts:
     """What goes out of messages that speak of a topic, themselves or by their entries."""
-    contents = await transaction.forgetting.contents_of(places)
+    contents, spans = await learn_claims(transaction, topic, places)
     words = {word for content in contents.values() for word in topic.unlearned(content)}
     topic.learn(await transaction.forgetting.stems(words))
     cuts = {place: topic.cut(content) for place, content in contents.items()}
     cuts = {place: cut for place, cut in cuts.items() if cut.gone}
-    spans = await transaction.forgetting.spans_from(cuts)
-    gone = [claim for claim, place, span in spans if not cuts[place].contains(span)]
+    gone = [
+        claim for claim, place, span in spans if place in cuts and not cuts[place].contains(span)
+    ]
     return MessageCuts(cuts=cuts, claims=tuple(gone))
+
+
+async def learn_claims(
+    transaction: Transaction, topic: Topic, places: Collection[Place]
+) -> tuple[dict[Place, str], tuple[tuple[str, Place, Span | None], ...]]:
+    """Lets a topic know where in messages claims stand; returns the messages, and the claims."""
+    contents = await transaction.forgetting.contents_of(places)
+    claims = await transaction.forgetting.spans_from(contents)
+    quoted: defaultdict[str, list[Span]] = defaultdict(list)
+    for _, place, span in claims:
+        if span is not None:
+            quoted[contents[place]].append(span)
+    topic.learn_claims(quoted)
+    return contents, claims
 
 
 async def cut_messages(

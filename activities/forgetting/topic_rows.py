@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from mnestic.activities.forgetting.cuts import learn_claims
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import CUT, RowRedaction, redaction_of
@@ -110,8 +111,11 @@ async def each_page(
     while more:
         async with begin() as transaction:
             page = await transaction.forgetting.page(table, topic, after=after, lock=lock)
+            rows = [row for row in page.rows if redaction_of(table, row.columns, topic)]
+            if rows and table in CUT:
+                await _learn_claims(transaction, topic, rows)
             spoken = []
-            for row in page.rows:
+            for row in rows:
                 redaction = redaction_of(table, row.columns, topic)
                 if redaction is not None:
                     left = await _left(transaction, row, running)
@@ -119,6 +123,14 @@ async def each_page(
             if spoken:
                 await deal(transaction, spoken)
         after, more = page.after, page.after is not None
+
+
+async def _learn_claims(transaction: Transaction, topic: Topic, rows: Sequence[ScannedRow]) -> None:
+    """Lets a topic know what is claimed where in the messages that rows are, or are entries of."""
+    places = {(row.key[0], row.key[1]) for row in rows if row.table not in ENTRIES}
+    entries = [row.key[0] for row in rows if row.table in ENTRIES]
+    places |= {place for _, place in await transaction.forgetting.list_sources(entries) if place}
+    await learn_claims(transaction, topic, places)
 
 
 async def _left(

@@ -4,13 +4,15 @@ What is left of a message has to stand where claims say that it stands.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mnestic.memory.forgetting.follow_ups import joins_clauses
 from mnestic.memory.knowledge.claims import Span
 
 _MARKS = ".,;:!?…)"
 _SEMICOLON = re.compile(r"\s*;(?=\s)")
+_JOINT = re.compile(r",?\s+(\w+)\s+")
 _UNCUT = re.compile(
     r"""[()\[\]{}"“”„«»|]|:\s"""
 )  # a part of another sentence, or fields of one thing
@@ -67,16 +69,20 @@ class SentenceCut:
         )
 
 
-def cut_sentence(sentence: str, goes: Callable[[str, bool], bool]) -> tuple[tuple[int, int], ...]:
-    """The places in a sentence that go: all of it, or some of the statements between its semicolons.
+def cut_sentence(
+    sentence: str, goes: Callable[[str, bool], bool], *, quoted: Sequence[Span] = ()
+) -> tuple[tuple[int, int], ...]:
+    """The places in a sentence that go: all of it, or some of its statements.
 
-    Where a comma or a word such as *and* joins statements nobody knows for sure, so there it is not cut.
+    Statements are parted by semicolons, and by a word such as *and* where claims quote what it joins. Where else a comma or such
+    a word joins statements nobody knows for sure, so there it is not cut.
 
     Args:
         sentence: The sentence.
         goes: Whether a statement goes, asked in their order; the flag says that another of the sentence is before it.
+        quoted: Where in the sentence claims stand.
     """
-    statements = _statements(sentence)
+    statements = _statements(sentence, quoted)
     gone = [goes(sentence[start:end], start > 0) for start, end in statements]
     if all(gone):
         return ((0, len(sentence)),)
@@ -87,16 +93,42 @@ def cut_sentence(sentence: str, goes: Callable[[str, bool], bool]) -> tuple[tupl
     return (*before, *((ends[place - 1], ends[place]) for place in behind if gone[place]))
 
 
-def _statements(sentence: str) -> tuple[tuple[int, int], ...]:
+def _statements(sentence: str, quoted: Sequence[Span]) -> tuple[tuple[int, int], ...]:
     """Where the statements of a sentence are, without the mark that ends it."""
     end = len(sentence.rstrip(_END))
     joints = [match.span() for match in _SEMICOLON.finditer(sentence, 0, end)]
     starts, ends = (0, *(after for _, after in joints)), (*(before for before, _ in joints), end)
-    found = tuple(zip(starts, ends, strict=True))
+    found = tuple(
+        clause
+        for place in zip(starts, ends, strict=True)
+        for clause in _clauses(sentence, place, quoted)
+    )
     is_cut = not _UNCUT.search(sentence) and all(
         len(sentence[start:end].split()) >= _FEWEST for start, end in found
     )
     return found if is_cut else ((0, end),)
+
+
+def _clauses(
+    sentence: str, place: tuple[int, int], quoted: Sequence[Span]
+) -> Iterator[tuple[int, int]]:
+    """The clauses of a statement: each but the last is all that a claim quotes, and no claim is of two of them."""
+    start, end = place
+    for claim in sorted(quoted, key=lambda one: one.end):
+        joint = _JOINT.match(sentence, claim.end, end)
+        if joint is None or claim.start != len(sentence) - len(sentence[start:].lstrip()):
+            continue
+        reach = [one for one in quoted if one.start < joint.end() and joint.start() < one.end]
+        behind = sentence[joint.end() : end]
+        is_claimed = any(joint.end() <= one.start < end for one in quoted)
+        if (
+            not reach
+            and is_claimed
+            and joins_clauses(joint[1], sentence[start : claim.end], behind)
+        ):
+            yield start, claim.end
+            start = joint.end()
+    yield start, end
 
 
 def _joined(parts: Iterator[str]) -> str:

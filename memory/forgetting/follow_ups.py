@@ -89,6 +89,22 @@ def refers_back(statement: str, *, to_person: bool) -> bool:
     return words.others.isdisjoint(before) and not is_one_name(subject)
 
 
+def joins_clauses(word: str, clause: str, behind: str) -> bool:
+    """Whether a word joins two clauses of which each stands without the other; where that is not certain, it does not."""
+    words = _words_for(f"{clause} {behind}")
+    return (
+        word.casefold() in words.joining
+        and all(_is_clause(one, words) for one in (clause, behind))
+        and _stands_alone(behind)
+    )
+
+
+def _is_clause(statement: str, words: _Words) -> bool:
+    """Whether a statement has a verb; whoever says *I* says what he does."""
+    _, verb, _ = _split_at_verb(statement, words)
+    return bool(verb) or not words.speakers.isdisjoint(words_of(statement)[:1])
+
+
 def _stands_alone(statement: str) -> bool:
     """Whether a statement has a subject of its own, and no pronoun for what the one before it speaks of."""
     words = _words_for(statement)

@@ -20,6 +20,7 @@ from mnestic.memory.forgetting.proper_names import (
     words_of_their_own,
 )
 from mnestic.memory.forgetting.topic_names import TopicName
+from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.language.identifiers import (
     Identifier,
     find_all_identifiers,
@@ -78,6 +79,7 @@ class Topic:
         self.signs = tuple(map(self._signs, self.names))
         """What stands in each text that has the name, one a name, however long the forms of its words are."""
         self._forms: dict[str, Sequence[str]] = {}
+        self._quoted: dict[str, Sequence[Span]] = {}
         self._copied = frozenset(filter(None, map(_flat, copied)))
         self._long_copied = tuple(sorted(filter(_is_long, self._copied)))
         self._all_copied = "\0".join(self._long_copied)  # searched at once, since texts are many
@@ -106,6 +108,10 @@ class Topic:
     def learn(self, stems: Mapping[str, Sequence[str]]) -> None:
         """Takes in the stems of words."""
         self._forms.update(stems)
+
+    def learn_claims(self, quoted: Mapping[str, Sequence[Span]]) -> None:
+        """Takes in where in texts claims stand, by text."""
+        self._quoted.update(quoted)
 
     def is_in(self, *texts: str) -> bool:
         """Whether texts together speak of it."""
@@ -151,7 +157,7 @@ class Topic:
         return FORGOTTEN if self.is_in(left) else left
 
     def cut(self, text: str) -> SentenceCut:
-        """Which sentences go out of a text that speaks of it, or statements that stand between semicolons.
+        """Which sentences go out of a text that speaks of it, or statements of them.
 
         Those that have a word of a name that the text has, unless it is one of another name there, and those after them that
         stand for it by a pronoun (*It starts …*). Of a name with an identifier, those that have that one. Of a text that
@@ -171,10 +177,18 @@ class Topic:
         for sentence in split_sentences(text) or (text,):
             start = text.index(sentence, place)
             place = start + len(sentence)
-            cut = cut_sentence(sentence, goes)
+            cut = cut_sentence(sentence, goes, quoted=self._claims_in(text, start, place))
             is_whole = self._is_copy(sentence)
             gone += [(start, place)] if is_whole else ((start + a, start + b) for a, b in cut)
         return SentenceCut(text=text, gone=tuple(gone))
+
+    def _claims_in(self, text: str, start: int, end: int) -> list[Span]:
+        """Where in a sentence of a text claims stand."""
+        return [
+            Span(start=max(one.start - start, 0), end=one.end - start)
+            for one in self._quoted.get(text, ())
+            if one.start < end and start < one.end
+        ]
 
     def _signs(self, name: TopicName) -> NameSigns:
         return NameSigns(

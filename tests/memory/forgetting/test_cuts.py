@@ -9,6 +9,7 @@ from mnestic.memory.forgetting.follow_ups import refers_back
 from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.claims import Span
+from mnestic.memory.knowledge.spans import QuotedText
 from tests.memory.tables import tables, wrong
 
 CASES = tables(__file__)
@@ -21,6 +22,16 @@ def cut(topic: str, text: str) -> SentenceCut:
 @pytest.mark.parametrize("rows", CASES["left"].values(), ids=CASES["left"])
 def test_sentences_that_speak_of_a_topic_go(rows: list[Any]) -> None:
     assert wrong(rows, lambda topic, text: cut(topic, text).left) == []
+
+
+def test_of_joined_clauses_that_claims_quote_those_that_speak_of_a_topic_go() -> None:
+    def left(topic: str, text: str, quoted: list[str]) -> str:
+        found = Topic(parse_topic(topic), {})
+        spans = [QuotedText(text).find(words) for words in quoted]
+        found.learn_claims({text: [span for span in spans if span is not None]})
+        return found.cut(text).left
+
+    assert wrong(CASES["claimed"], left) == []
 
 
 def test_a_mark_stands_where_something_went() -> None:

@@ -27,7 +27,7 @@ LEFT = "My sister Ida visits me on 3 July."
 async def test_a_fact_goes_only_if_what_is_forgotten_is_all_that_supports_it(
     client: MnesticClient, ada: MemoryClient, scan: Scan
 ) -> None:
-    await learn(client, said("1", f"{TWO} I like Project Falcon."))
+    await learn(client, said("1", f"{TWO} I live in Porto and I like Project Falcon."))
     before = await facts_of(ada)
     assert {"Falcon" in fact for fact in before} == {True, False}, before
 
@@ -37,7 +37,8 @@ async def test_a_fact_goes_only_if_what_is_forgotten_is_all_that_supports_it(
     after = await facts_of(ada)
     assert after == {fact for fact in before if "Falcon" not in fact}
     (entry,), _ = await ada.entries.list(EntryQuery())
-    assert entry.content == entry.summary == LEFT
+    assert entry.content == entry.summary == f"{LEFT} I live in Porto."
+    assert "Mara lives_in Porto" in after
     assert scan("falcon") == scan("august") == {}
     counted = {"entry": 1, "resource": 1, "embedding": 1, "fact": len(before) - len(after)}
     assert counted.items() <= shown.purged.items()
