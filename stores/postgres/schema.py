@@ -15,7 +15,7 @@ from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.rights import make_role, repair_rights, summarise
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
-SCHEMA_VERSION = "0043"  # the latest revision in migrations/versions; a test holds it to that
+SCHEMA_VERSION = "0044"  # the latest revision in migrations/versions; a test holds it to that
 log = logging.getLogger("mnestic.schema")
 FIND_TABLE, FIND_VERSION = read_query("schema.find_table"), read_query("schema.find_version")
 _TAKE_LOCK = read_query("schema.lock")

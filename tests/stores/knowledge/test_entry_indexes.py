@@ -209,3 +209,24 @@ async def test_many_entries_change_at_once_and_what_is_not_there_is_named(
     ]
     assert [now[name].tags for name in "abc"] == [(), ("x",), ("work",)]
     check_indexes()
+
+
+async def test_a_list_of_postings_is_divided_once_rewritten_entries_lie_between_its_own(
+    begin: Begin, owner: Owner, settings: Settings, check_indexes: Callable[[], None]
+) -> None:
+    def lists() -> list[int]:
+        query = """
+            SELECT cardinality(postings) FROM mnestic.posting WHERE tenant_id = %s AND lexeme = 'tide' ORDER BY first_number
+        """
+        return [row[0] for row in owner.execute(query, [settings.tenant_id]).fetchall()]
+
+    added = [entry(f"{n:03}", "A map" if n % 2 else "The tide") for n in range(128)]
+    async with begin() as transaction:
+        await transaction.entries.add(added)
+    whole = lists()
+    for most in (3, 128):
+        async with begin() as transaction:
+            await transaction.entries.change([entry(one.id, "The tide") for one in added[1:most:2]])
+        check_indexes()
+
+    assert (whole, lists()) == ([64], [64, 64])
