@@ -162,7 +162,9 @@ async def _cut_excluded(
 ) -> list[IncomingMessage]:
     """Messages without the clauses and channels that are kept out, and without those of which nothing is left."""
     resources = [message.resource for message in incoming]
-    texts = [(one.resource.content, one.resource.speaker, *one.subjects) for one in incoming]
+    texts = [
+        (one.resource.content, one.resource.speaker, *one.subjects, *one.tags) for one in incoming
+    ]
     contents = await transaction.suppression_list.left_of(texts)
     channels = await transaction.suppression_list.left_of([(one.channel,) for one in resources])
     left: list[IncomingMessage] = []

@@ -53,6 +53,7 @@ def entry_of(
         channel=resource.channel,
         speaker=resource.speaker,
         subjects=message.subjects or speaker,
+        tags=message.tags,
         related=() if corrected is None else (message.entry_id(corrected, owner=owner),),
         parent=None if above is None else message.entry_id(above, owner=owner),
         at=at,

@@ -199,7 +199,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 
 _Content = Annotated[str, AfterValidator(_content)]
 _Name = Annotated[str, AfterValidator(_name)]
-_Names = Annotated[tuple[_Name, ...], Field(max_length=MOST_NAMES), AfterValidator(_distinct)]
+Names = Annotated[tuple[_Name, ...], Field(max_length=MOST_NAMES), AfterValidator(_distinct)]
 _FilterText = Annotated[Text, Field(max_length=10_000)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
 Importance = Annotated[Share | UncriticalLevel, AfterValidator(_importance)]
@@ -217,9 +217,9 @@ class EntryDraft(DeferredModel):
 
     content: _Content
     entry_type: EntryType = "knowledge"
-    subjects: _Names = ()
-    tags: _Names = ()
-    aliases: _Names = ()
+    subjects: Names = ()
+    tags: Names = ()
+    aliases: Names = ()
     critical: bool = False
     parent: Text | None = None
     speaker: _Name | None = None
@@ -238,9 +238,9 @@ class EntryChange(DeferredModel):
 
     content: _Content = ""
     entry_type: EntryType = "knowledge"
-    subjects: _Names = ()
-    tags: _Names = ()
-    aliases: _Names = ()
+    subjects: Names = ()
+    tags: Names = ()
+    aliases: Names = ()
     critical: bool = False
     status: EntryStatus = "active"
     parent: Text | None = None

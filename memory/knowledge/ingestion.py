@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
-from mnestic.memory.knowledge.entries import ArchiveReason, EntryStatistics, EntryType
+from mnestic.memory.knowledge.entries import ArchiveReason, EntryStatistics, EntryType, Names
 from mnestic.memory.knowledge.extraction import (
     NO_SPEAKER,
     Extracted,
@@ -39,7 +39,7 @@ class IncomingMessage(DeferredModel):
 
     `attached_to` is the message that a tool's result came with, `corrects` the one that a correction is
     about, both by their source ids in the same session. `subjects` are whom it is about, where that
-    is not the speaker. What `is_now` is said at the database's time, whatever its resource says.
+    is not the speaker, and `tags` those of its entry. What `is_now` is said at the database's time, whatever its resource says.
 
     The rest is set once it is stored. `extracted` and `replaces` are what its extractor found, from the state `extracted` on, and
     `context` the numbers of the messages with which it read it; `reason` says why it is parked. With another `number` its
@@ -56,6 +56,7 @@ class IncomingMessage(DeferredModel):
     attached_to: str | None = None
     corrects: str | None = None
     subjects: tuple[str, ...] = ()
+    tags: Names = ()
     is_now: bool = False
     number: int | None = None
     state: IngestState = "received"

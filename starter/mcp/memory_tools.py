@@ -64,7 +64,7 @@ class MemoryTools:
         return [strict_tool(call, annotations) for call, annotations in calls]
 
     @tool
-    async def remember(
+    async def remember(  # noqa: PLR0913 - its parameters are those of the tool
         self,
         ctx: Call,
         *,
@@ -77,6 +77,9 @@ class MemoryTools:
             Field(max_length=MOST_NAMES, description="Persons or things that it is about."),
         ] = None,
         entry_type: Annotated[EntryType, Field(description="Its type.")] = "knowledge",
+        tags: Annotated[
+            list[str] | None, Field(max_length=MOST_NAMES, description="Its tags.")
+        ] = None,
         at: Annotated[
             datetime | None, Field(description="When it was said, with an offset; default: now.")
         ] = None,
@@ -98,6 +101,7 @@ class MemoryTools:
                 text,
                 entry_type=entry_type,
                 subjects=about or (),
+                tags=tags or (),
                 at=at,
                 source_id=source_id,
                 channel=CHANNEL,
@@ -119,6 +123,10 @@ class MemoryTools:
         min_score: Annotated[
             float | None, Field(ge=0, le=1, description="Only memories with at least this score.")
         ] = None,
+        tags: Annotated[
+            list[str] | None,
+            Field(max_length=MOST_NAMES, description="Only memories with one of these tags."),
+        ] = None,
         asker: Asker = None,
     ) -> RecalledMemories:
         """Searches memory for what answers a question: what is so now, the best first, or nothing if nothing is known.
@@ -127,7 +135,12 @@ class MemoryTools:
         """
         scope = await self._scope_of(ctx.request_context, "read")
         retrieval = await scope.retrieve(
-            question, mode=mode, limit=limit, min_score=min_score, asker=asker
+            question,
+            mode=mode,
+            limit=limit,
+            min_score=min_score,
+            tags=tags or (),
+            asker=asker,
         )
         return RecalledMemories(
             memories=[RecalledMemory.from_result(one) for one in retrieval.results]

@@ -11,6 +11,7 @@ from mnestic.starter.cli.knowledge.entries import (
     SessionFilter,
     Since,
     SubjectFilter,
+    TagFilter,
     TypeFilter,
     Until,
     entry_query,
@@ -35,6 +36,7 @@ def archive(
     ] = None,
     entry_type: TypeFilter = None,
     subject: SubjectFilter = None,
+    tag: TagFilter = None,
     session: SessionFilter = None,
     since: Since = None,
     until: Until = None,
@@ -42,12 +44,13 @@ def archive(
     as_json: AsJson = False,
 ) -> None:
     """Archive an entry, or all of some filters: no search finds them, their facts stay, and they can be restored."""
-    filters = (entry_type, subject, session, since, until, max_importance)
+    filters = (entry_type, subject, tag, session, since, until, max_importance)
     if (id_or_prefix is None) == all(one is None for one in filters):
         raise InvalidInputError(what="entries", why="are chosen by an id, or by filters")
     query = entry_query(
         entry_types=tuple(entry_type) if entry_type else None,
         subject=subject,
+        tags=tag,
         session_id=session,
         since=since,
         until=until,

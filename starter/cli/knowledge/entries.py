@@ -46,6 +46,9 @@ Expires = Annotated[str | None, typer.Option("--expires", help="When it expires.
 TypeFilter = Annotated[
     list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
 ]
+TagFilter = Annotated[
+    list[str] | None, typer.Option("--tag", help="Only with this tag; with several, any of them.")
+]
 SubjectFilter = Annotated[str | None, typer.Option("--subject", help="Only about this subject.")]
 SessionFilter = Annotated[str | None, typer.Option("--session", help="Only of this session.")]
 Since = Annotated[str | None, typer.Option("--since", help="From this time on, in ISO form.")]
@@ -155,6 +158,7 @@ def list_(
     agent: Agent,
     entry_type: TypeFilter = None,
     subject: SubjectFilter = None,
+    tag: TagFilter = None,
     session: SessionFilter = None,
     parent: Annotated[str | None, typer.Option(help="Only the children of this entry.")] = None,
     since: Since = None,
@@ -171,6 +175,7 @@ def list_(
     query = entry_query(
         entry_types=tuple(entry_type) if entry_type else None,
         subject=subject,
+        tags=tag,
         session_id=session,
         since=since,
         until=until,

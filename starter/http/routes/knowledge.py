@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from mnestic.memory.knowledge.entries import Names
 from mnestic.memory.knowledge.extraction import ExtractionPreview, TurnKind
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.predicates import Category
@@ -38,6 +39,7 @@ class MessageIn(RequestBody):
         None, description="When it was said; now by default", examples=["2026-11-27T09:00:00Z"]
     )
     kind: TurnKind = "message"
+    tags: Names = Field((), description="The tags of its entry", examples=[["travel"]])
     readers: Readers | None = Field(
         None,
         description="Who may read it and what follows from it: ids and patterns; everybody by default",
@@ -55,7 +57,7 @@ class MessageIn(RequestBody):
             at=self.at or now,
             readers=self.readers,
         )
-        return IncomingMessage(resource=resource, kind=self.kind)
+        return IncomingMessage(resource=resource, kind=self.kind, tags=self.tags)
 
 
 class IngestIn(RequestBody):

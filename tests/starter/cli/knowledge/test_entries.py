@@ -76,11 +76,13 @@ async def test_an_entry_is_added_shown_changed_counted_and_removed_with_its_fact
 async def test_entries_are_archived_by_filters(ask: Ask) -> None:
     await added(ask, "Tea at nine.", "--at", "2026-01-05")
     await added(ask, "Tea at ten.")
+    await added(ask, "Tea at two.", "--tag", "trip")
 
     archived = (await ask("memory", "archive", "--until", "2026-02-01", *ADA, "--json")).document
+    tagged = (await ask("memory", "archive", "--tag", "trip", *ADA, "--json")).document
     neither = await ask("memory", "archive", *ADA)
     entries = (await ask("memory", "list", *ADA, "--json")).document["entries"]
 
-    assert archived == {"archived": 1}
+    assert archived == tagged == {"archived": 1}
     assert "are chosen by an id, or by filters" in neither.error(code=2)
     assert [entry["content"] for entry in entries] == ["Tea at ten."]
