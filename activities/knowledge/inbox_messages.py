@@ -66,7 +66,7 @@ async def retry_signal(
         InvalidInputError: this version refuses it as well; it stays parked when the transaction ends so.
     """
     read_signal(signal)
-    if not await transaction.ingest_states.drop([message]):
+    if not await transaction.ingest_states.drop([message.place]):
         return 0
     await store_signals(transaction, [signal], owner=owner)
     return 1

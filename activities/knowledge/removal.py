@@ -38,7 +38,10 @@ async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -
 
 
 async def delete_entries(transaction: Transaction, entry_ids: Collection[str]) -> int:
-    """Removes entries, and those of their raw messages that nothing refers to then; returns how many entries there were."""
+    """Removes entries, and those of their raw messages that nothing refers to then; returns how many entries there were.
+
+    Nothing is extracted from their messages any more.
+    """
     gone = sorted({*entry_ids, *await transaction.archive.select_merged(entry_ids)})
     known = (await transaction.entries.select(gone), await transaction.archive.select(gone))
     places = [
@@ -49,6 +52,7 @@ async def delete_entries(transaction: Transaction, entry_ids: Collection[str]) -
     ]
     if places:  # messages before entries, as everybody locks them
         await transaction.ingest_states.lock_messages(places)
+        await transaction.ingest_states.drop(places)
     removed = await remove_entries(transaction, entry_ids)
     if places:
         await transaction.maintenance.remove_orphans(places)
@@ -67,9 +71,7 @@ async def take_back(
     """
     # Message, facts, entries: ingestion locks them in the same order.
     if place := message_of(entry):
-        pending = await transaction.ingest_states.find(*place, lock=True)
-        if pending is not None:
-            await transaction.ingest_states.drop([pending])
+        await transaction.ingest_states.lock_messages([place])
     changes = await _delete_facts(transaction, entry) if facts else ()
     if not await delete_entries(transaction, [entry.id]):
         raise NotFoundError(what="entry", name=entry.id)

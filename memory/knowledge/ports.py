@@ -372,8 +372,8 @@ class IngestStateStore(Protocol):
         """Lets parked ones be learned from again, from where they were; returns how many were parked."""
         ...
 
-    async def drop(self, messages: Sequence[IncomingMessage]) -> int:
-        """Gives up those that are not learned from; returns how many were not. The resources stay."""
+    async def drop(self, places: Collection[Place]) -> int:
+        """Gives up messages that are not learned from; returns how many were not. The resources stay."""
         ...
 
     async def find(

@@ -70,4 +70,4 @@ class ParkedClient(ClientPart):
     async def drop(self, messages: Sequence[IncomingMessage]) -> int:
         """Drops parked messages; the raw messages stay."""
         async with self._scope.transaction(write=True) as transaction:
-            return await transaction.ingest_states.drop(messages)
+            return await transaction.ingest_states.drop([one.place for one in messages])

@@ -124,34 +124,35 @@ class PostgresIngestStateStore:
         """See the port."""
         if not messages:
             return 0
-        again = await self._set(
-            messages, of=("extracted", "learned"), state=state, with_context=True
-        )
+        places = [message.place for message in messages]
+        again = await self._set(places, of=("extracted", "learned"), state=state, with_context=True)
         self._unit.wrote("learning.repeat", f"{again} messages")
         return again
 
     async def mark_learned(self, messages: Sequence[IncomingMessage]) -> None:
         """See the port."""
-        await self._set(messages, of=("extracted",), state="learned")
+        places = [message.place for message in messages]
+        await self._set(places, of=("extracted",), state="learned")
         self._unit.wrote("learning.learned", f"{len(messages)} messages")
 
     async def park(self, message: IncomingMessage, *, reason: str) -> None:
         """See the port."""
         open_ones: tuple[IngestState, ...] = ("received", "extracted", "learned")
-        await self._set([message], of=open_ones, state="parked", reason=reason)
+        await self._set([message.place], of=open_ones, state="parked", reason=reason)
         self._unit.wrote("learning.park", message.name, reason=reason)
 
     async def retry(self, messages: Sequence[IncomingMessage]) -> int:
         """See the port."""
-        again = await self._set(messages, of=("parked",), state=None)
+        again = await self._set([one.place for one in messages], of=("parked",), state=None)
         self._unit.wrote("learning.retry", f"{again} messages")
         return again
 
-    async def drop(self, messages: Sequence[IncomingMessage]) -> int:
+    async def drop(self, places: Collection[Place]) -> int:
         """See the port."""
         unlearned: tuple[IngestState, ...] = ("received", "extracted", "parked")
-        dropped = await self._set(messages, of=unlearned, state="dropped")
-        self._unit.wrote("learning.drop", f"{dropped} messages")
+        dropped = await self._set(places, of=unlearned, state="dropped")
+        if dropped:
+            self._unit.wrote("learning.drop", f"{dropped} messages")
         return dropped
 
     async def find(
@@ -194,7 +195,7 @@ class PostgresIngestStateStore:
 
     async def _set(
         self,
-        messages: Sequence[IncomingMessage],
+        places: Collection[Place],
         *,
         of: Sequence[IngestState],
         state: IngestState | None,
@@ -204,7 +205,8 @@ class PostgresIngestStateStore:
         """Moves messages that are in one of these states to another."""
         return await self._unit.write(
             _SET,
-            **_places([one.resource for one in messages]),
+            sessions=[session_id for session_id, _ in places],
+            sources=[source_id for _, source_id in places],
             states=[*of],
             state=state,
             reason=reason,

@@ -46,7 +46,7 @@ async def test_importance_is_what_it_would_be_if_the_entry_were_written_now(
 
 
 async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
-    ada: MemoryClient, run: Run
+    ada: MemoryClient, run: Run, execute: Execute
 ) -> None:
     today = datetime.now(UTC)
     gone = await ada.add("The code is 4711.", expires_at=today + timedelta(hours=1))
@@ -62,6 +62,8 @@ async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
 
     entries, _ = await ada.entries.list(EntryQuery())
     records, _ = await ada.records.list("door")
+    texts = execute("SELECT content FROM mnestic.resource WHERE tenant_id = %s")
+    assert texts == [("The code is 4712.",)]
     assert dry == done
     assert before.importance == gone.importance
     assert {entry.id for entry in entries} == {stays.id}

@@ -180,7 +180,7 @@ async def _write_as_jobs_do(begin: Begin) -> None:
             assert message is not None
             await transaction.ingest_states.park(message, reason="too odd")
             if one.source_id == "m31":
-                await transaction.ingest_states.drop([message])
+                await transaction.ingest_states.drop([message.place])
 
 
 async def exported(memory: MemoryClient) -> list[ExportLine]:

@@ -220,6 +220,7 @@ def test_a_summary_says_what_it_stands_for() -> None:
     assert (made.source.since, made.source.until) == (AT, AT + timedelta(days=1))
     assert (made.source.count, made.source.ids) == (2, ("a", "b"))
     assert "Summary of 2 earlier texts" in made.content
+    assert "channel chat, mail" in made.content
     (change,) = steps.changes
     assert (change.kind, change.ids, change.tokens_before) == ("summarized", ("a", "b"), 240)
 
