@@ -161,7 +161,7 @@ def _fault(found: Extracted, turn: ExtractionInput) -> str | None:
         return "it has no object"
     if not (_is_name(found.subject) and (value is None or _is_name(value))):
         return "its subject or its object is no name"
-    if turn.speaker == NO_SPEAKER and (_is_nobody(found.subject) or _is_nobody(value or "")):
+    if any(_is_nobody(name, turn) for name in (found.subject, value or "")):
         return "it is about who speaks, and nobody is named"
     return None if _is_time(found.valid_from, found.valid_to) else "its dates cannot be"
 
@@ -174,9 +174,12 @@ def _is_name(name: str) -> bool:
     return True
 
 
-def _is_nobody(name: str) -> bool:
-    key = name_key(name)
-    return key == NO_SPEAKER or key.startswith(f"{NO_SPEAKER}'s ")
+def _is_nobody(name: str, turn: ExtractionInput) -> bool:
+    """Whether a name is that of who speaks, or of somebody of theirs, in words of nobody that is known: notes, what a tool returns."""
+    if turn.kind == "message" and turn.speaker != NO_SPEAKER:
+        return False
+    key, speaker = name_key(name), name_key(turn.speaker)
+    return key == speaker or key.startswith(f"{speaker}'s ")
 
 
 def _is_time(begins: datetime | None, ends: datetime | None) -> bool:

@@ -81,6 +81,23 @@ async def test_facts_come_back_by_message_with_the_places_of_their_words(
     assert told.usage == TokenUsage(input_tokens=11, output_tokens=7)
 
 
+async def test_the_text_that_a_tool_returns_states_facts_of_whom_it_names(
+    chat_server: Any, client: AsyncOpenAI
+) -> None:
+    mail = "Mara writes: I live in Ghent. My sister sings."
+    tells(
+        chat_server,
+        fact(),
+        fact(subject="search_mail"),
+        fact(words="My sister sings", subject="search_mail's sister", object="singing"),
+    )
+
+    told = await extract(client, turn(mail, kind="tool_result", speaker="search_mail"))
+
+    assert [(each.subject, each.object) for each in told.claims[0]] == [("Mara", "Ghent")]
+    assert told.refused == 2
+
+
 async def test_facts_are_asked_for_as_structured_output_with_the_known_predicates(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
