@@ -298,8 +298,8 @@ class Memory(Protocol):
         """
         ...
 
-    def cache_counts(self) -> CacheCounts:
-        """What the caches of this process hold, and how often that was of use."""
+    def cache_counts(self, tenant_id: str | None = None) -> CacheCounts:
+        """What the caches of this process hold of a tenant or of all, and how often that was of use."""
         ...
 
     async def check(self) -> None:

@@ -14,8 +14,10 @@ SERIES: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
     {
         "agents": ("Agents of the tenant that have memory", ()),
         "entries": ("Entries of the tenant that a search can find", ()),
-        "table_rows": ("Rows of a table, of all tenants, as Postgres estimates them", ("table",)),
-        "table_bytes": ("Bytes of a table and its indexes, of all tenants", ("table",)),
+        "memory_bytes": (
+            "Bytes of the tenant's rows, without indexes, at the last maintenance",
+            (),
+        ),
         "ingest_messages": ("Messages whose extraction is not done, by state", ("state",)),
         "ingest_oldest_seconds": ("Age of the oldest message in a state", ("state",)),
         "maintenance_seconds": ("Duration of the last run", ("kind",)),

@@ -4,7 +4,7 @@ They live as long as the process. What they hold is true at one revision of an a
 cached at another is dropped with the agent's next query.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from typing import NamedTuple, Self
 
 from pydantic import ConfigDict, computed_field
@@ -26,7 +26,7 @@ class CacheScope(NamedTuple):
 
 
 class CacheCount(DeferredModel):
-    """Of one cache, since the process began: what was found there, what was not, and what it holds."""
+    """Of one cache, since the process began: what was found there, what was not, and what it holds; of a tenant or of all."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,7 +68,7 @@ class LRUCache:
         self._max_bytes, self._bytes = max_bytes, 0
         self._items: OrderedDict[tuple[CacheScope, str], bytes] = OrderedDict()
         self._scopes: dict[CacheScope, tuple[int, set[str]]] = {}  # with their revisions and keys
-        self._hits = self._misses = 0
+        self._counts = defaultdict[str, Counter[str]](Counter)  # of each tenant
 
     def get(self, scope: CacheScope, key: str, *, revision: int) -> bytes | None:
         """What was cached at this revision, or None."""
@@ -76,11 +76,9 @@ class LRUCache:
         if cached_at < revision:
             self._drop(scope)
         found = self._items.get((scope, key)) if cached_at == revision else None
-        if found is None:
-            self._misses += 1
-            return None
-        self._hits += 1
-        self._items.move_to_end((scope, key))
+        self._counts[scope.tenant_id]["misses" if found is None else "hits"] += 1
+        if found is not None:
+            self._items.move_to_end((scope, key))
         return found
 
     def put(self, scope: CacheScope, key: str, value: bytes, *, revision: int) -> None:
@@ -93,15 +91,15 @@ class LRUCache:
         self._remove(scope, key)
         self._scopes.setdefault(scope, (revision, set()))[1].add(key)
         self._items[scope, key] = value
-        self._bytes += _size(key, value)
+        self._count(scope, items=1, bytes=_size(key, value))
         while self._bytes > self._max_bytes:
             self._remove(*next(iter(self._items)))
 
-    def counts(self) -> CacheCount:
-        """How many items are cached, and how often that was of use."""
-        return CacheCount(
-            hits=self._hits, misses=self._misses, items=len(self._items), bytes=self._bytes
-        )
+    def counts(self, tenant_id: str | None = None) -> CacheCount:
+        """How many items are cached, of a tenant or of all, and how often that was of use."""
+        every = self._counts.items()
+        of = (counts for tenant, counts in every if tenant_id in {None, tenant})
+        return CacheCount.model_validate(sum(of, Counter()))
 
     def _drop(self, scope: CacheScope) -> None:
         _, keys = self._scopes.get(scope, (0, set[str]()))
@@ -112,11 +110,15 @@ class LRUCache:
         value = self._items.pop((scope, key), None)
         if value is None:
             return
-        self._bytes -= _size(key, value)
+        self._count(scope, items=-1, bytes=-_size(key, value))
         _, keys = self._scopes[scope]
         keys.discard(key)
         if not keys:
             del self._scopes[scope]
+
+    def _count(self, scope: CacheScope, **added: int) -> None:
+        self._counts[scope.tenant_id].update(added)
+        self._bytes += added["bytes"]
 
 
 def _size(key: str, value: bytes) -> int:
@@ -135,6 +137,8 @@ class RetrievalCaches(NamedTuple):
         of_vectors = int(_VECTORS * max_bytes)
         return cls(answers=LRUCache(max_bytes - of_vectors), vectors=LRUCache(of_vectors))
 
-    def counts(self) -> CacheCounts:
-        """What they hold, and how often that was of use."""
-        return CacheCounts(answers=self.answers.counts(), vectors=self.vectors.counts())
+    def counts(self, tenant_id: str | None = None) -> CacheCounts:
+        """What they hold of a tenant or of all, and how often that was of use."""
+        return CacheCounts(
+            answers=self.answers.counts(tenant_id), vectors=self.vectors.counts(tenant_id)
+        )

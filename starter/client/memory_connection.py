@@ -319,8 +319,8 @@ class MemoryConnection(ChecksTexts):
         )
 
     def cache_counts(self) -> CacheCounts:
-        """The sizes and hit rates of this process's caches."""
-        return self._memory.cache_counts()
+        """The sizes and hit rates of this process's caches, for the tenant."""
+        return self._memory.cache_counts(self.settings.tenant_id)
 
     def predicates(self) -> PredicateClient:
         """The predicates of the tenant, which all its agents share."""

@@ -42,17 +42,11 @@ async def _index(client: MnesticClient) -> tuple[Finding, ...]:
 
 
 async def _cache(client: MnesticClient) -> tuple[Finding, ...]:
-    counts, limit = client.cache_counts(), client.settings.cache_bytes
+    """The tenant's part of the caches of this process; what they hold of others is nobody else's to know."""
+    counts = client.cache_counts()
     used = counts.answers.bytes + counts.vectors.bytes
     found = f"answers: {_of(counts.answers)}; vectors: {_of(counts.vectors)}; {used} bytes"
-    return (
-        Finding(
-            part="cache",
-            ok=used <= 2 * limit,  # each cache has the limit
-            found=found,
-            remedy="restart this process, and report it: the limit is MNESTIC_CACHE_BYTES",
-        ),
-    )
+    return (Finding(part="cache", ok=True, found=found),)
 
 
 def _of(count: CacheCount) -> str:

@@ -53,10 +53,7 @@ async def _workers(client: Client, settings: Settings, endpoints: Endpoints) -> 
     ]
     if identities and (missing or stranded):
         what = [str(missing)] if missing else []
-        what += [
-            f"no worker of build {one.build_id} polls, which {one.running_jobs} jobs run on"
-            for one in stranded
-        ]
+        what += [f"no worker of build {one.build_id} polls, which jobs run on" for one in stranded]
         found = "; ".join((found, *what))
         remedy = "start such a worker, or send new jobs to those that poll (mnestic deploy) and move those that run (mnestic job poke)"
     ok = not (missing or stranded)

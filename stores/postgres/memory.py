@@ -138,9 +138,9 @@ class PostgresMemory:
         """See the port."""
         self._accesses.add((tenant_id, agent_id), entry_ids)
 
-    def cache_counts(self) -> CacheCounts:
+    def cache_counts(self, tenant_id: str | None = None) -> CacheCounts:
         """See the port."""
-        return self._caches.counts()
+        return self._caches.counts(tenant_id)
 
     def _counting(self, owner: Owner) -> AbstractAsyncContextManager[PostgresTransaction]:
         tenant_id, agent_id = owner

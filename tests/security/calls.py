@@ -168,8 +168,8 @@ async def _grown(client: MnesticClient, _: str, __: Known) -> Any:
 
 
 async def _sampled(client: MnesticClient, _: str, __: Known) -> Any:
-    """What is watched of one's own memory; tables are those of all tenants, and time passes."""
-    passing = ("table_", "maintenance_", "ingest_oldest")
+    """What is watched of one's own memory; time passes."""
+    passing = ("maintenance_", "ingest_oldest")
     samples = await client.maintenance.list_samples()
     own = (one for one in samples if not one.name.startswith(passing))
     return sorted((one.name, one.value, *one.labels.values()) for one in own)

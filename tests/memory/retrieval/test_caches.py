@@ -95,6 +95,8 @@ def test_scopes_that_differ_in_one_part_do_not_meet() -> None:
         CacheScope._fields
     )
     assert cache.get(ADA, "k", revision=1) == b"hers"
+    assert cache.counts("t").misses == len(others) - 1  # in their own tenant another was looked for
+    assert cache.counts("another").bytes == 0 < cache.counts("t").bytes == cache.counts().bytes
 
 
 def test_the_caches_of_a_process_share_its_bytes() -> None:

@@ -56,5 +56,5 @@ async def test_a_job_that_no_running_worker_can_take_is_reported(
     told = f"{why.format('of build 1')} --build-id 1, or move the job: mnestic job poke {job_id}"
     assert f"Stands still: {told}\n" in stranded.out
     assert not workers["ok"]
-    assert "no worker of build 1 polls, which 1 jobs run on" in found
+    assert "no worker of build 1 polls, which jobs run on" in found
     assert "mnestic job poke" in workers["remedy"]

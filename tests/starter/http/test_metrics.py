@@ -57,7 +57,6 @@ async def test_the_stores_are_measured(
     _, values = await scraped(app, await new_key(agents=("*",)))
 
     assert (values["mnestic_agents",], values["mnestic_entries",]) == (1, 1)
-    assert values["mnestic_table_bytes", "entry"] > 0
     assert values["mnestic_ingest_messages", "received"] == 1
     assert values["mnestic_ingest_messages", "parked"] == 0
     assert values["mnestic_temporal_up",] == 1
@@ -105,14 +104,24 @@ async def test_requests_without_a_key_are_counted(app: FastAPI, new_key: NewKey)
     assert values["mnestic_http_requests_without_key_total", "401"] == 1
 
 
-async def test_a_tenant_sees_its_own_requests_alone(
+async def test_a_tenant_sees_its_own_requests_and_sizes_alone(
     app: FastAPI, new_key: NewKey, tenants: Tenants
 ) -> None:
     other = tenants.client(f"other-{uuid.uuid4().hex}")
+    await other.memory("ada").add(SECRET)
     issued = await other.api_keys().create(agents=("*",), actions=("read",))
     async with opened(app, issued.text) as http:
-        await http.get("/v1/agents")
+        params = {"q": "Where does Mara live?", "agent_id": "ada"}
+        assert (await http.get("/v1/retrieve", params=params)).status_code == 200
+    key = await new_key(agents=("*",))
 
-    text, _ = await scraped(app, await new_key(agents=("*",)))
+    text, values = await scraped(app, key)
+    async with opened(app, key) as http:
+        checks = (await http.get("/v1/health/detailed")).json()["checks"]
 
-    assert 'route="/v1/agents"' not in text
+    (cache,) = (one["found"] for one in checks if one["part"] == "cache")
+    assert 'route="/v1/retrieve"' not in text
+    assert "table" not in text
+    assert {value for name, value in values.items() if "_cache_" in name[0]} == {0}
+    assert cache.startswith("answers: 0 of 0 lookups found")
+    assert cache.endswith("0 bytes")

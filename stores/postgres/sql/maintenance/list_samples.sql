@@ -1,6 +1,6 @@
 -- What an operator watches of a tenant, as samples of time series: a name, labels, a value. No label names an agent.
 -- It reads the index of waiting messages agent by agent, the calls of models since midnight (UTC), and no table whole.
--- Rows and bytes of tables are those of all tenants; Postgres estimates the rows.
+-- The bytes are those that the last run of maintenance measured.
 WITH waiting AS (
     SELECT state.name AS state, sum(of_agent.messages) AS messages, min(of_agent.since) AS since
       FROM (VALUES ('received'), ('extracted'), ('parked')) AS state (name)
@@ -13,7 +13,7 @@ WITH waiting AS (
      WHERE agent.tenant_id = %(tenant_id)s
      GROUP BY state.name
 ), run AS (
-    SELECT kind, started_at, finished_at, jsonb_array_length(problems) AS problems,
+    SELECT kind, started_at, finished_at, sizes, jsonb_array_length(problems) AS problems,
            COALESCE(CAST(counts ->> 'agents_stopped' AS integer), 0) AS stopped,
            row_number() OVER (PARTITION BY kind ORDER BY started_at DESC) AS place
       FROM mnestic.maintenance_run
@@ -24,19 +24,14 @@ WITH waiting AS (
       FROM mnestic.llm_usage
      WHERE tenant_id = %(tenant_id)s AND created_at >= date_trunc('day', now(), 'UTC')
      GROUP BY purpose
-), relation AS (
-    SELECT relname AS name, greatest(reltuples, 0) AS estimate, pg_total_relation_size(oid) AS bytes
-      FROM pg_class
-     WHERE relnamespace = 'mnestic'::regnamespace AND relkind = 'r'
 ), sample AS (
     SELECT 'agents' AS name, '{}'::jsonb AS labels, count(*)::double precision AS value
       FROM mnestic.agent_revision WHERE tenant_id = %(tenant_id)s AND agent_id <> %(every_agent)s
     UNION ALL
     SELECT 'entries', '{}', COALESCE(sum(entries), 0) FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s
     UNION ALL
-    SELECT 'table_rows', jsonb_build_object('table', name), estimate FROM relation
-    UNION ALL
-    SELECT 'table_bytes', jsonb_build_object('table', name), bytes FROM relation
+    (SELECT 'memory_bytes', '{}', CAST(sizes ->> 'memory_bytes' AS bigint)
+       FROM run WHERE sizes ? 'memory_bytes' ORDER BY started_at DESC LIMIT 1)
     UNION ALL
     SELECT 'ingest_messages', jsonb_build_object('state', state), messages FROM waiting
     UNION ALL
