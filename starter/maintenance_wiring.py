@@ -26,15 +26,17 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.errors import StoredValueError
 from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, VacuumPolicy
 from mnestic.memory.maintenance.ports import BackupStore, Vacuumed
+from mnestic.memory.maintenance.reports import DatabaseSizes
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import Memory, Summariser
 from mnestic.starter.maintenance.backup_client import BackupClient, BackupOptions
 from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
-from mnestic.starter.memory_wiring import local_embedders, token_counter
+from mnestic.starter.memory_wiring import find_database, local_embedders, token_counter
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.jobs.record_indexes import index_records
+from mnestic.stores.postgres.maintenance.database_sizes import measure_database
 from mnestic.stores.postgres.maintenance.vacuum import vacuum_database
 from mnestic.stores.postgres.priorities import lower_priority
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
@@ -43,6 +45,17 @@ _NICENESS = 5
 SHUTDOWN = timedelta(seconds=30)  # for which a stopping worker waits for its activities
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 log = logging.getLogger("mnestic.maintenance")
+
+
+def database_sizes(settings: Settings) -> DatabaseSizes:
+    """What the tables of the database that settings name take, and how much each tenant has.
+
+    Raises:
+        UnavailableError: Postgres does not answer, or settings name no database and no runtime is up.
+        ConfigurationError: the role is not the owner of the tables.
+    """
+    _, admin_url = find_database(settings)
+    return measure_database(admin_url.get_secret_value())
 
 
 def maintenance_activities(

@@ -138,6 +138,26 @@ class MemorySizes(DeferredModel):
         return {name: number - was[name] for name, number in self.model_dump().items()}
 
 
+class TableSizes(DeferredModel):
+    """What a table takes and what its indexes take, of all tenants; `rows` is an estimate."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    rows: int
+    table_bytes: int
+    index_bytes: int
+
+
+class DatabaseSizes(DeferredModel):
+    """What the tables take, the largest first, and how much each tenant has; for the owner of the tables alone."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tables: tuple[TableSizes, ...]
+    tenants: dict[str, MemorySizes]
+
+
 class MaintenanceReport(DeferredModel):
     """What a maintenance run did, or would do if it is a `dry_run`: how many agents it went through, and counts by name.
 

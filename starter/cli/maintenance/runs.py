@@ -26,6 +26,7 @@ from mnestic.starter.cli.output import (
     print_table,
     run,
 )
+from mnestic.starter.cli.overrides import command_settings
 from mnestic.starter.cli.progress import progress_bars
 
 if TYPE_CHECKING:
@@ -141,6 +142,31 @@ def reports(
             out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
 
     run(work())
+
+
+@app.command()
+def sizes(as_json: AsJson = False) -> None:
+    """Show what tables and indexes take, and how much each tenant has; it needs the owner of the tables."""
+    from mnestic.starter.maintenance_wiring import database_sizes
+
+    found = database_sizes(command_settings())
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    tables = [
+        (one.name, one.rows, _mib(one.table_bytes), _mib(one.index_bytes)) for one in found.tables
+    ]
+    print_table(("table", "rows", "table MiB", "indexes MiB"), tables, empty="")
+    tenants = [
+        (name, of.agents, of.entries, of.facts, of.messages, of.archived, _mib(of.memory_bytes))
+        for name, of in found.tenants.items()
+    ]
+    columns = ("tenant", "agents", "entries", "facts", "messages", "archived", "rows MiB")
+    print_table(columns, tenants, empty="No tenant has memory yet.")
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:.1f}"
 
 
 @policy_app.command("get")

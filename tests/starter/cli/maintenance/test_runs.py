@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.starter.cli.conftest import Ask
+from tests.starter.cli.conftest import Ask, Cli
 
 ADA = ("--agent", "ada")
 
@@ -85,3 +85,19 @@ async def test_a_run_of_one_agent_or_one_that_failed_is_not_that_of_all(ask: Ask
     assert (failed.code, failed.out) == (1, "")
     assert "failed: MNESTIC_BACKUP_DIRECTORY: is not set" in error
     assert "last backup" not in statistics
+
+
+def test_the_owner_of_the_tables_sees_the_sizes_of_all_tenants(wired: Cli) -> None:
+    for name, number in (("sizes-of-one", 1), ("sizes-of-two", 2)):
+        for place in range(number):
+            text = f"The ferry leaves at {place}."
+            assert wired("--tenant", name, "memory", "add", text, *ADA).code == 0
+
+    document = wired("maintenance", "sizes", "--json").document
+    table = wired("maintenance", "sizes").out
+
+    (entry,) = (one for one in document["tables"] if one["name"] == "entry")
+    of = {name: document["tenants"][f"sizes-of-{name}"]["entries"] for name in ("one", "two")}
+    assert of == {"one": 1, "two": 2}
+    assert min(entry["table_bytes"], entry["index_bytes"]) > 0
+    assert "sizes-of-two" in table
