@@ -15,6 +15,7 @@ from temporalio.worker import Worker
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.knowledge.embedding import EntryEmbedding
 from mnestic.activities.maintenance.backups import BackupActivities
+from mnestic.activities.maintenance.integrity import IntegrityActivities
 from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
 from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.run_model import RunModel
@@ -112,6 +113,7 @@ def maintenance_activities(
         maintenance.index,
         maintenance.finish,
         summaries.summarise,
+        IntegrityActivities(memory).check,
         database.vacuum,
         periods.summarise,
         backups.back_up,

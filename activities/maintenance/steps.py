@@ -16,7 +16,7 @@ from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.monthly import maintain_monthly
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.activities.maintenance.weekly import maintain_weekly
-from mnestic.memory.errors import MnesticError, UnavailableError
+from mnestic.memory.errors import MnesticError, StoredValueError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
 from mnestic.memory.maintenance.removal_guard import WINDOW, ActiveMemory, find_excess, removable
 from mnestic.memory.maintenance.reports import MaintenanceReport, run_name
@@ -331,7 +331,7 @@ async def attempt(
         if step is not None:
             return StepResult(problems=(f"agent {agent_id}: {step}: {error}",))
         return StepResult(
-            counts={"agents_stopped": 1},
+            counts={"agents_stopped": 1, "damaged_rows": int(isinstance(error, StoredValueError))},
             problems=(f"agent {agent_id}: {error}; nothing of it was changed",),
         )
 

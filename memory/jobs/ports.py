@@ -17,7 +17,12 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.long_term.schemas import SchemaRules
     from mnestic.memory.jobs.plans import Plan
     from mnestic.memory.jobs.short_term.segments import Segments
-    from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
+    from mnestic.memory.jobs.snapshots import (
+        SealedSnapshot,
+        SnapshotParts,
+        SnapshotRef,
+        VerifiedWait,
+    )
     from mnestic.memory.jobs.tool_results import ToolResultRef
     from mnestic.memory.jobs.waits import JobWait, MetWait, ResumeReceipt, WaitState
     from mnestic.memory.jobs.working_memory import (
@@ -297,6 +302,10 @@ class SnapshotStore(Protocol):
             SchemaVersionError: a newer version wrote them.
             StoredValueError: what was sealed is no memory.
         """
+        ...
+
+    async def verify_open(self, *, after: str, limit: int) -> tuple[VerifiedWait, ...]:
+        """Open waits of the tenant, by id from the one after `after` on, and whether the snapshot of each is whole."""
         ...
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasPath, AwareDatetime, ConfigDict, Field, ValidationError
 
@@ -119,6 +119,14 @@ class SnapshotRef(DeferredModel):
     episode_count: int
     record_count: int
     snapshot_at: AwareDatetime
+
+
+class VerifiedWait(NamedTuple):
+    """An open wait, and whether its snapshot is there with the bytes of its hash."""
+
+    wait_id: str
+    job_id: str
+    is_whole: bool
 
 
 class Drift(DeferredModel):

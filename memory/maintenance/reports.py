@@ -32,6 +32,10 @@ COUNTS = {
     "messages_removed": "raw messages removed that nothing referred to",
     "agents_left": "agents for which the model calls of the run did not suffice",
     "agents_stopped": "agents of which nothing was removed, since that would be too much, or that cannot be read",
+    "damaged_rows": "agents of which a row cannot be read",
+    "damaged_words": "entries of a sample that full text search lacks words of",
+    "damaged_vectors": "entries of that sample that their own vectors do not find",
+    "damaged_snapshots": "open waits whose snapshots cannot be verified",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
     "edges_mended": "edges of the graph that differed from the facts, and were written again",
@@ -195,6 +199,11 @@ class MaintenanceReport(DeferredModel):
     def agents_stopped(self) -> int:
         """Of how many agents the guard let nothing be removed, or which cannot be read."""
         return self.counts.get("agents_stopped", 0)
+
+    @property
+    def is_damage_found(self) -> bool:
+        """Whether it found something that cannot be read, found or verified."""
+        return any(name.startswith("damaged_") for name in self.counts)
 
     @property
     def seconds(self) -> float:

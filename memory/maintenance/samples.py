@@ -26,6 +26,10 @@ SERIES: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
             "Agents of which the last run removed nothing, since that would be too much, or that cannot be read",
             ("kind",),
         ),
+        "damaged": (
+            "Pages that failed their checksum and indexes that cannot be used; and what the last night could not read, find or verify",
+            ("kind",),
+        ),
         "maintenance_finished_timestamp_seconds": ("When the last run finished", ("kind",)),
         "maintenance_succeeded_timestamp_seconds": (
             "When the last run without problems finished",

@@ -99,9 +99,9 @@ async def _schedules(client: MnesticClient) -> tuple[Finding, ...]:
 
 
 async def _maintenance(client: MnesticClient) -> tuple[Finding, ...]:
-    """What the last run of each kind left undone of an agent, and how many problems it had."""
+    """What the last run of each kind left undone of an agent or found damaged, and how many problems it had."""
     reports = await client.maintenance.list_last_reports()
-    stopped = [one for one in reports if one.agents_stopped]
+    stopped = [one for one in reports if one.agents_stopped or one.is_damage_found]
     found = [
         f"{one.kind} of {_minute(one.finished_at)}: {len(one.problems)} problems, {one.problems[0]}"
         for one in stopped or reports

@@ -44,7 +44,7 @@ def test_each_alert_fires_when_it_must_and_none_on_a_healthy_service() -> None:
 
 
 def test_prometheus_takes_the_rules() -> None:
-    assert "8 rules found" in promtool("check", "rules", "--lint-fatal", RULES)
+    assert "9 rules found" in promtool("check", "rules", "--lint-fatal", RULES)
 
 
 def test_prometheus_takes_the_configuration() -> None:

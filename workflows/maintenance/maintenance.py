@@ -9,6 +9,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 from mnestic.activities.maintenance.backups import BackupActivities
+from mnestic.activities.maintenance.integrity import IntegrityActivities
 from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
 from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.steps import (
@@ -42,6 +43,7 @@ _DRY_RUN = (
     "dry run counts"  # dry runs that began before count no indexes, and no summaries of a model
 )
 _INDEXES_ONE = "index of one agent"  # runs for one agent that began before build no index
+_INTEGRITY = "integrity"  # nights that began before check nothing
 _REFUSES_FUTURE = "no future"  # a run for the future that began before goes on
 _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
@@ -92,6 +94,9 @@ class Maintenance:
             params = await self._in_batches(ReembedActivities.reembed, params)
         if is_counted and (params.agent_id is None or workflow.patched(_INDEXES_ONE)):
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
+        is_night = params.kind == "nightly" and params.agent_id is None and not params.dry_run
+        if is_night and workflow.patched(_INTEGRITY):
+            params, _ = _with_result(params, await _run(IntegrityActivities.check, params))
         if params.kind == "monthly" and params.agent_id is None:
             params, _ = _with_result(params, await _run(VacuumActivities.vacuum, params))
         return params

@@ -14,13 +14,16 @@ from mnestic.memory.jobs.snapshots import (
     SealedSnapshot,
     SnapshotParts,
     SnapshotRef,
+    VerifiedWait,
     seal,
     unseal,
 )
+from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _PUT, _GET = read_query("snapshots.put"), read_query("snapshots.get")
+_VERIFY_OPEN = read_query("snapshots.verify_open")
 
 
 class PostgresSnapshotStore:
@@ -74,3 +77,9 @@ class PostgresSnapshotStore:
             why = f"its row says schema {row.schema_version}, its body {version}"
             raise StoredValueError(what=f"snapshot {snapshot_id}", why=why)
         return replace(sealed, redacted_at=row.redacted_at)
+
+    async def verify_open(self, *, after: str, limit: int) -> tuple[VerifiedWait, ...]:
+        """See the port."""
+        rows = await self._unit.fetch(_VERIFY_OPEN, after=after, limit=check_limit(limit))
+        self._unit.read("snapshot.verify", "*")
+        return tuple(VerifiedWait(row.wait_id, row.job_id, row.is_whole) for row in rows)

@@ -15,8 +15,5 @@ SELECT COALESCE(checksum_failures, 0) AS pages FROM pg_stat_database WHERE datna
 -- name: list_unusable
 -- Reads the indexes that no query can use, but for those that are being built.
 SELECT i.indexrelid::regclass::text AS name
-  FROM pg_index AS i
-  JOIN pg_class AS c ON c.oid = i.indexrelid
- WHERE c.relnamespace = to_regnamespace('mnestic') AND NOT (i.indisvalid AND i.indisready)
-   AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index)
+       -- include unusable_indexes
  ORDER BY 1

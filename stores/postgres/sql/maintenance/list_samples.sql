@@ -13,7 +13,7 @@ WITH waiting AS (
      WHERE agent.tenant_id = %(tenant_id)s
      GROUP BY state.name
 ), run AS (
-    SELECT kind, started_at, finished_at, sizes, jsonb_array_length(problems) AS problems,
+    SELECT kind, started_at, finished_at, sizes, counts, jsonb_array_length(problems) AS problems,
            COALESCE(CAST(counts ->> 'agents_stopped' AS integer), 0) AS stopped,
            row_number() OVER (PARTITION BY kind ORDER BY started_at DESC) AS place
       FROM mnestic.maintenance_run
@@ -44,6 +44,15 @@ WITH waiting AS (
     SELECT 'maintenance_problems', jsonb_build_object('kind', kind), problems FROM run WHERE place = 1
     UNION ALL
     SELECT 'maintenance_agents_stopped', jsonb_build_object('kind', kind), stopped FROM run WHERE place = 1
+    UNION ALL
+    SELECT 'damaged', jsonb_build_object('kind', damage), COALESCE(CAST(counts ->> ('damaged_' || damage) AS integer), 0)
+      FROM run, unnest(ARRAY['rows', 'words', 'vectors', 'snapshots']) AS damage WHERE place = 1 AND kind = 'nightly'
+    UNION ALL
+    SELECT 'damaged', '{"kind": "pages"}', COALESCE(sum(checksum_failures), 0)
+      FROM pg_stat_database WHERE datname = current_database()
+    UNION ALL
+    SELECT 'damaged', '{"kind": "indexes"}', count(*)
+           -- include unusable_indexes
     UNION ALL
     SELECT 'maintenance_finished_timestamp_seconds', jsonb_build_object('kind', kind), extract(epoch FROM finished_at)
       FROM run WHERE place = 1

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.rotten_snapshots import rot_snapshots
 from tests.starter.cli.conftest import Ask, Cli
+from tests.transactions import Execute
 
 ADA = ("--agent", "ada")
 
@@ -25,6 +28,34 @@ async def test_what_the_guard_stops_is_an_exit_code_and_a_finding_of_the_doctor(
     assert not checks["maintenance"]["ok"]
     assert "agent ada: 1 of 2 active entries (50%)" in checks["maintenance"]["found"]
     assert (allowed.code, "merged: 1" in allowed.out) == (0, True)
+
+
+@pytest.mark.usefixtures("maintenance_worker")
+async def test_a_night_finds_what_is_damaged(
+    ask: Ask, client: MnesticClient, waiting: str, execute: Execute, admin_url: str
+) -> None:
+    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
+    await ask("maintenance", "run", "nightly")
+    whole = await damaged(client)
+    rot_snapshots(admin_url, tenant_id=client.settings.tenant_id)
+    execute("DELETE FROM mnestic.posting WHERE tenant_id = %s AND lexeme = 'ferri'")
+
+    report = (await ask("maintenance", "run", "nightly", "--json")).document
+    doctor = json.loads((await ask("doctor", "--json")).out)
+
+    checks = {check["part"]: check for check in doctor["checks"]}
+    assert {*whole} == {"rows", "words", "vectors", "snapshots", "pages", "indexes"}
+    assert {*whole.values()} == {0}
+    assert await damaged(client) == whole | {"words": 1, "snapshots": 1}
+    assert [problem.partition(" ")[0] for problem in report["problems"]] == ["1", "1"]
+    assert waiting in report["problems"][1]
+    assert not checks["maintenance"]["ok"]
+
+
+async def damaged(client: MnesticClient) -> dict[str, float]:
+    """What of the tenant is damaged, as Prometheus reads it."""
+    samples = await client.maintenance.list_samples()
+    return {one.labels["kind"]: one.value for one in samples if one.name == "damaged"}
 
 
 @pytest.mark.usefixtures("maintenance_worker")
