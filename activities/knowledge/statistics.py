@@ -5,10 +5,12 @@ from mnestic.memory.ports import Transaction
 
 
 async def memory_statistics(transaction: Transaction) -> MemoryStatistics:
-    """Entries, messages, facts and archived entries of the transaction's agent."""
+    """Entries, messages, facts, archived entries and searches of the transaction's agent."""
     return MemoryStatistics(
         entries=await transaction.entries.count(),
         ingest_states=await transaction.ingest_states.count(),
         facts=await transaction.facts.count(),
         archived=await transaction.archive.count(),
+        last_learned_at=await transaction.ingest_states.find_last_learned(),
+        searches=await transaction.audit.count_searches(),
     )

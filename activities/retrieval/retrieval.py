@@ -117,16 +117,20 @@ async def _retrieve(
         scope, answers = transaction.cache_scope(known.database), transaction.caches.answers
         key, vectors = parser.cache_key(query, terms, known), transaction.caches.vectors
         if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:
-            return Retrieval.model_validate_json(cached)
+            answer = Retrieval.model_validate_json(cached)
+            transaction.search.note_answer(query.mode, found=len(answer.results), is_cached=True)
+            return answer
         parsed = await parser.parse(transaction.search, query, terms=terms, known=known)
         find = partial(_find_best, terms=terms, parser=parser, embedder=embedder)
         if embedder.model is None:  # a local embedder is fast, so the transaction stays open
             parsed, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
             best = await find(transaction, parsed)
+            transaction.search.note_answer(query.mode, found=len(best.ranked))
     if embedder.model is not None:
         parsed, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
             best = await find(transaction, parsed)
+            transaction.search.note_answer(query.mode, found=len(best.ranked))
     if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
         again, why = await rerank_top(
@@ -137,8 +141,8 @@ async def _retrieve(
         best, skipped = replace(best, ranked=ranked), {**skipped, **why}
     retrieval = _answer(parsed, best, skipped=skipped)
     if parsed.is_cacheable and not skipped:
-        answer = retrieval.model_dump_json().encode()
-        answers.put(scope, key, answer, revision=known.knowledge)
+        value = retrieval.model_dump_json().encode()
+        answers.put(scope, key, value, revision=known.knowledge)
     return retrieval
 
 

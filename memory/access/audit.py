@@ -26,6 +26,21 @@ class AuditEntry(DeferredModel):
     reason: str | None = None
 
 
+class SearchCount(DeferredModel):
+    """Searches of an agent's memory within the last 30 days, of one mode and one kind of actor.
+
+    So many had results, and so many were answered from a cache. The source is how the actor begins, such as `key` or `client`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mode: str
+    source: str
+    searches: int
+    with_results: int
+    cached: int
+
+
 class AuditQuery(DeferredModel):
     """Which rows of the audit log are wanted; all of the tenant by default."""
 

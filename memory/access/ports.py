@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.access.api_keys import ApiKey
-    from mnestic.memory.access.audit import AuditEntry, AuditQuery
+    from mnestic.memory.access.audit import AuditEntry, AuditQuery, SearchCount
 
 
 class StoredKey(NamedTuple):
@@ -75,4 +75,8 @@ class AuditStore(Protocol):
         self, agent_id: str, entry_id: str, *, limit: int
     ) -> tuple[AuditEntry, ...]:
         """The changes of an entry that are not part of learning, the newest first."""
+        ...
+
+    async def count_searches(self) -> tuple[SearchCount, ...]:
+        """The agent's searches within the last 30 days; a reader is told of none."""
         ...

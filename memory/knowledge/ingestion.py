@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
+from mnestic.memory.access.audit import SearchCount
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
 from mnestic.memory.knowledge.entries import ArchiveReason, EntryStatistics, EntryType, Names
@@ -206,7 +207,10 @@ class IngestCounts(DeferredModel):
 
 
 class MemoryStatistics(DeferredModel):
-    """Entries, messages by ingest state, facts by status, and archived entries by reason."""
+    """Entries, messages by ingest state, facts by status, archived entries by reason, and searches.
+
+    Facts and their indexes have followed the messages until `last_learned_at`.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -214,6 +218,8 @@ class MemoryStatistics(DeferredModel):
     ingest_states: IngestCounts
     facts: dict[FactStatus, int]
     archived: dict[ArchiveReason, int]
+    last_learned_at: AwareDatetime | None = None
+    searches: tuple[SearchCount, ...] = ()
 
 
 def numbers_of(messages: Sequence[IncomingMessage]) -> tuple[int, ...]:

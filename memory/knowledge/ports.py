@@ -392,6 +392,10 @@ class IngestStateStore(Protocol):
         """How many there are in each state."""
         ...
 
+    async def find_last_learned(self) -> datetime | None:
+        """When a message of the agent was last learned from; None if none was."""
+        ...
+
     async def is_pending(self) -> bool:
         """Whether there are messages that are to be extracted, or learned from."""
         ...

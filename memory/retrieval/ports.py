@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
 
 
 class SearchStore(Protocol):
-    """Finds entries for a query; each method is one round trip."""
+    """Finds entries for a query; each coroutine is one round trip."""
 
     async def resolve(self, terms: Terms, *, model: str) -> ResolvedTerms:
         """Resolves the terms of a query against the agent's memory, and gives the size of that memory.
@@ -37,6 +37,10 @@ class SearchStore(Protocol):
             terms: What the query may name.
             model: The model of vectors by which it is searched where the agent has none yet.
         """
+        ...
+
+    def note_answer(self, mode: str, *, found: int, is_cached: bool = False) -> None:
+        """Notes for the audit log that a search was answered, without its words; no round trip."""
         ...
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:

@@ -83,5 +83,9 @@ def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:
     yield "expired", entries.expired
     yield "oldest", entries.oldest
     yield "newest", entries.newest
+    yield "last learned from a message", statistics.last_learned_at
+    for one in statistics.searches:
+        found = f"{one.searches}, with results {one.with_results}, cached {one.cached}"
+        yield f"{one.mode} searches by {one.source}, 30 days", found
     for name, size in entries.row_bytes.items():
         yield f"rows of {name}", f"{size / 2**20:.1f} MiB"

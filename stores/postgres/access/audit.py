@@ -1,11 +1,19 @@
 """The audit log in Postgres, as those read it who look for an access."""
 
-from mnestic.memory.access.audit import ALLOWED, DENIED, AuditEntry, AuditQuery, key_actor
+from mnestic.memory.access.audit import (
+    ALLOWED,
+    DENIED,
+    AuditEntry,
+    AuditQuery,
+    SearchCount,
+    key_actor,
+)
 from mnestic.stores.postgres.cursors import check_limit, decode_number_cursor, encode_cursor
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _LIST, _LIST_CHANGES = read_query("audit.list"), read_query("audit.list_changes")
+_COUNT_SEARCHES = read_query("audit.count_searches")
 
 
 class PostgresAuditStore:
@@ -56,3 +64,8 @@ class PostgresAuditStore:
             _LIST_CHANGES, of_agent=agent_id, entry_id=entry_id, limit=check_limit(limit)
         )
         return tuple(AuditEntry.model_validate(row._asdict()) for row in rows)
+
+    async def count_searches(self) -> tuple[SearchCount, ...]:
+        """See the port."""
+        rows = [] if self._unit.reader else await self._unit.fetch(_COUNT_SEARCHES)
+        return tuple(SearchCount.model_validate(row._asdict()) for row in rows)

@@ -1,6 +1,7 @@
 """How far it is with learning from each resource, in Postgres."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ _STORE_EXTRACTED = read_query("ingest_states.store_extracted")
 _SET, _LOCK = read_query("ingest_states.set"), read_query("ingest_states.lock")
 _LOCK_MESSAGES = read_query("ingest_states.lock_messages")
 _PENDING = read_query("ingest_states.find_pending")
+_LAST_LEARNED = read_query("ingest_states.find_last_learned")
 
 
 class PostgresIngestStateStore:
@@ -188,6 +190,12 @@ class PostgresIngestStateStore:
         rows = await self._unit.fetch(_COUNT, no_extractor=NO_EXTRACTOR)
         without = sum(row.unread for row in rows)
         return IngestCounts(**{row.state: row.number for row in rows}, without_extractor=without)
+
+    async def find_last_learned(self) -> datetime | None:
+        """See the port."""
+        (row,) = await self._unit.fetch(_LAST_LEARNED)
+        found: datetime | None = row.at
+        return found
 
     async def is_pending(self) -> bool:
         """See the port."""

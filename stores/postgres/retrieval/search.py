@@ -45,7 +45,7 @@ _VECTORS, _SETTINGS = read_query("search.find_vectors"), read_query("search.set_
 _NEAREST_SETTINGS = read_query("search.set_nearest")
 # What `sql/retrieval/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
-_AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
+_AUDITED = "entry.search"  # its target must not contain the words of a query
 # Of what an entry says itself, for the choice of those whose neighbours are read.
 _SEMANTIC, _LEXICAL = 0.4, 0.6
 _PROPAGATED = {
@@ -62,14 +62,11 @@ class PostgresSearchStore:
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
-        self._is_noted = False
         self._plans: str | None = None  # how they are made, if that is set
 
     async def resolve(self, terms: Terms, *, model: str) -> ResolvedTerms:
         """See the port."""
-        if not self._is_noted:  # a query is resolved again if one of its names was misspelt
-            self._unit.read(*_AUDITED)
-            self._is_noted = True
+        self._unit.attempt(_AUDITED, "*")
         values = {
             **self._unit.owner,
             "keys": sorted({*terms.keys, *terms.tags}),
@@ -83,6 +80,10 @@ class PostgresSearchStore:
         }
         *_, (row,) = await self._unit.rows_of(*self._settings(), _RESOLVE.bind(values))
         return _resolved(row, terms)
+
+    def note_answer(self, mode: str, *, found: int, is_cached: bool = False) -> None:
+        """See the port."""
+        self._unit.read(_AUDITED, f"{mode}: {found} {'cached' if is_cached else 'found'}")
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
         """See the port."""

@@ -65,7 +65,8 @@ async def everything(
         seen[name] = sorted(_stated(one) for one in world.facts)
     categories = await memory.contexts.list_categories()
     seen["categories"] = [(one.name, one.summary) for one in categories]
-    seen["statistics"] = (await memory.stats()).model_dump(mode="json")
+    statistics = await memory.stats()
+    seen["statistics"] = statistics.model_dump(mode="json", exclude={"last_learned_at"})
     return seen
 
 

@@ -39,6 +39,7 @@ async def test_retrievals_are_counted_with_their_results(
         for question in ("Where does Mara live?", "Where does Mara live?", "xyzzy"):
             params = {"q": question, "agent_id": "ada"}
             assert (await http.get("/v1/retrieve", params=params)).status_code == 200
+        statistics = (await http.get("/v1/memory/stats", params={"agent_id": "ada"})).json()
     _, values = await scraped(app, key)
 
     assert values["mnestic_retrieval_seconds_count", "hybrid"] == 3
@@ -46,6 +47,9 @@ async def test_retrievals_are_counted_with_their_results(
     assert values["mnestic_retrieval_results_total", "message"] == 2
     assert values["mnestic_http_request_seconds_count", "GET", "/v1/retrieve", "200"] == 3
     assert values["mnestic_cache_lookups_total", "answers", "hit"] >= 1
+    counts = {"searches": 3, "with_results": 2, "cached": 1}
+    assert statistics["searches"] == [{"mode": "hybrid", "source": "key", **counts}]
+    assert statistics["last_learned_at"] is None
 
 
 async def test_the_stores_are_measured(

@@ -81,6 +81,12 @@ SELECT state, count(*) AS number, count(*) FILTER (WHERE extractor = %(no_extrac
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
  GROUP BY state
 
+-- name: find_last_learned
+-- Finds when a message was last learned from.
+SELECT max(updated_at) AS at
+  FROM mnestic.ingest_state
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND state = 'learned'
+
 -- name: find_pending
 -- Finds a message that is to be extracted, or learned from.
 SELECT state

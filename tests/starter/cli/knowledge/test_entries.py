@@ -67,6 +67,7 @@ async def test_an_entry_is_added_shown_changed_counted_and_removed_with_its_fact
     assert (sum(entries["by_importance"]), entries["critical"]) == (2, 1)
     assert entries["oldest"] == "2026-01-05T00:00:00Z"
     assert (full["facts"], full["ingest_states"]["learned"]) == ({"active": 2}, 2)
+    assert full["last_learned_at"] > entries["oldest"]
     assert "status active" in table
     assert kept == {"deleted": one["id"], "changes": []}
     assert [change["after"]["status"] for change in gone["changes"]] == ["deleted"]
