@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import NamedTuple
 
 from temporalio import activity
@@ -25,6 +26,7 @@ from mnestic.activities.maintenance.steps import (
     StepResult,
     attempt,
 )
+from mnestic.activities.maintenance.vector_renewal import renew_vectors
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.errors import (
     BudgetExceededError,
@@ -83,6 +85,8 @@ class ReembedActivities:
     @activity.defn(name="mnestic.reembed_entries")
     async def reembed(self, params: MaintenanceStep) -> StepResult:
         """Embeds the entries of agents whose vectors are of another model than the chosen one, and switches their searches.
+
+        With `renew_vectors` it also makes those again that are of the chosen one.
 
         Idempotent: what has a vector gets no other, and a switch stands in the ledger. Another attempt goes on after the
         agent of the last heartbeat, with the entries that have no vector yet.
@@ -144,6 +148,8 @@ class ReembedActivities:
             return StepResult()
         removed = await self._remove_old(params, state, target)
         if state.active_model == target.name:
+            if params.renew_vectors:
+                removed += await self._renew(params, state, target, policy=policy)
             return StepResult(counts=removed)
         if state.rejected_model == target.name:
             return StepResult(counts=removed, problems=(_rejected(state),))
@@ -153,6 +159,26 @@ class ReembedActivities:
             return StepResult(counts=removed + Counter(reembedded=sum(lacking)))
         counts, problem = await self._make_and_switch(params, state, target, policy=policy)
         return StepResult(counts=removed + counts, problems=(problem,) if problem else ())
+
+    async def _renew(
+        self,
+        params: MaintenanceStep,
+        state: AgentEmbeddings,
+        target: Embedder,
+        *,
+        policy: MaintenancePolicy,
+    ) -> Counter[str]:
+        """Makes all vectors of the model again; a dry run counts those of live entries."""
+        if params.dry_run:
+            return Counter(vectors_renewed=state.vectors.get(target.name, 0))
+        run = EmbeddingRun(params.run, lambda: self._check_left(params, policy))
+        scope = _Scope(params.tenant_id, state.agent_id, target, run)
+        return await renew_vectors(
+            partial(self._begin, params, state.agent_id),
+            target,
+            operation_key=f"{params.run}/{state.agent_id}/vectors",
+            make_vectors=partial(self._embeddings, scope),
+        )
 
     async def _make_and_switch(
         self,
@@ -201,7 +227,7 @@ class ReembedActivities:
                 await transaction.embeddings.embed_archived(target.name, embeddings)
 
     async def _embeddings(self, scope: _Scope, entries: Sequence[Unembedded]) -> list[Embedding]:
-        """Embeddings of archived entries; one that the model refuses has the vector 0."""
+        """Embeddings of entries; one that the model refuses has the vector 0."""
         target = scope.target
         texts = [entry.content for entry in entries]
         try:

@@ -44,6 +44,7 @@ class MaintenanceStep(BaseModel):
     after: str | None = None
     dry_run: bool = False
     allow_removals: bool = False
+    renew_vectors: bool = False
 
     @property
     def actor(self) -> str:

@@ -90,6 +90,14 @@ class EmbeddingStore(Protocol):
         """Adds vectors of a model to archived entries, except those of a content that has changed since."""
         ...
 
+    async def list_embedded(self, model: str, *, after: str, limit: int) -> tuple[Unembedded, ...]:
+        """Entries and archived ones that have a vector of a model, by id from the one after `after` on."""
+        ...
+
+    async def renew(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        """Puts vectors in place of those of a model, except those of a content that has changed since; returns how many."""
+        ...
+
     async def sample(self, *, limit: int) -> tuple[SampledEntry, ...]:
         """Active entries, the same ones each time, as long as these stay."""
         ...

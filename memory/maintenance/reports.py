@@ -44,6 +44,7 @@ COUNTS = {
     "indexes_rebuilt": "bloated indexes that were rebuilt; `bytes freed of NAME` says what that gained",
     "leftover_indexes_dropped": "indexes dropped that an interrupted rebuild had left",
     "reembedded": "entries with vectors of the new model of embeddings",
+    "vectors_renewed": "entries, archived ones too, whose vectors were made again by the same model",
     "switched": "agents whose searches compare those vectors now",
     "switches_refused": "agents that keep their vectors, and why is a problem of the report",
     "vectors_removed": "vectors of earlier models removed",
@@ -92,6 +93,9 @@ class MaintenanceRequest(DeferredModel):
     dry_run: bool = False
     allow_removals: bool = Field(
         False, description="Whether more may be removed than the policy says"
+    )
+    renew_vectors: bool = Field(
+        False, description="Whether a monthly run makes vectors again whose model is the same"
     )
     scheduled_at: AwareDatetime | None = None
     started_at: AwareDatetime | None = None

@@ -102,6 +102,7 @@ class MaintenanceClient(ChecksTexts):
         agent_id: str | None = None,
         dry_run: bool = False,
         allow_removals: bool = False,
+        renew_vectors: bool = False,
         run_id: str | None = None,
     ) -> WorkflowHandle[Any, MaintenanceReport]:
         """Starts a run now.
@@ -111,10 +112,12 @@ class MaintenanceClient(ChecksTexts):
             agent_id: The one agent to maintain; all by default.
             dry_run: Whether nothing is to be changed; the report says what would be.
             allow_removals: Whether more of the agent's facts and entries may be removed than the policy allows.
+            renew_vectors: Whether a monthly run makes all vectors again, also where their model is the same.
             run_id: An id of your own: a second start with it gets the first run.
 
         Raises:
-            InvalidInputError: the agent or the run is no id, or one is named for a backup, or removals are to be allowed for all agents.
+            InvalidInputError: the agent or the run is no id, or one is named for a backup, or removals are to be allowed for all agents,
+                or a run that is not monthly is to renew vectors.
             TemporalUnavailableError: Temporal does not answer.
         """
         if agent_id is not None:
@@ -125,12 +128,16 @@ class MaintenanceClient(ChecksTexts):
         elif allow_removals:
             why = "is for one agent, whose problem you have seen; name the agent"
             raise InvalidInputError(what="allow_removals", why=why)
+        if renew_vectors and kind != "monthly":
+            why = f"is of the monthly run, not of the {kind} one"
+            raise InvalidInputError(what="renew_vectors", why=why)
         request = MaintenanceRequest(
             tenant_id=self._tenant_id,
             kind=kind,
             agent_id=agent_id,
             dry_run=dry_run,
             allow_removals=allow_removals,
+            renew_vectors=renew_vectors,
         )
         run = uuid.uuid4().hex[:12] if run_id is None else check_id(run_id, what="run")
         workflow_id = f"{maintenance_workflow_id(self._tenant_id, kind)}-{run}"

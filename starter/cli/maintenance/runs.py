@@ -61,6 +61,13 @@ def run_now(
             "--allow-removals", help="Let it remove more of this agent than the policy allows."
         ),
     ] = False,
+    renew_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--renew-vectors",
+            help="Have a monthly run make all vectors again, also those of the same model.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run maintenance now, and show its report.
@@ -75,7 +82,11 @@ def run_now(
 
         async with await connect_client() as client, warn_if_unknown(client, agent):
             handle = await client.maintenance.start(
-                kind, agent_id=agent, dry_run=dry_run, allow_removals=allow_removals
+                kind,
+                agent_id=agent,
+                dry_run=dry_run,
+                allow_removals=allow_removals,
+                renew_vectors=renew_vectors,
             )
             run_id = handle.id.rpartition("/")[2]
             async with _shown_progress(client, run_id, kind=kind, agent_id=agent):

@@ -28,6 +28,9 @@ class RunIn(RequestBody):
     allow_removals: bool = Field(
         False, description="Remove more of this agent's memory than the policy allows"
     )
+    renew_vectors: bool = Field(
+        False, description="Have a monthly run make all vectors again, also those of the same model"
+    )
 
 
 class RunStarted(BaseModel):
@@ -71,6 +74,7 @@ async def run_now(kind: MaintenanceKind, body: RunIn, call: AdminCall) -> RunSta
         agent_id=body.agent_id,
         dry_run=body.dry_run,
         allow_removals=body.allow_removals,
+        renew_vectors=body.renew_vectors,
         run_id=reserved.id,
     )
     return RunStarted(id=handle.id.rpartition("/")[2])

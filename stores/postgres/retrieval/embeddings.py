@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
@@ -25,6 +26,7 @@ _LIST_CORPORA = read_query("embeddings.list_corpora")
 _LACKING = read_query("embeddings.count_lacking")
 _ARCHIVED = read_query("embeddings.list_archived")
 _EMBED_ARCHIVED = read_query("embeddings.embed_archived")
+_EMBEDDED, _RENEW = read_query("embeddings.list_embedded"), read_query("embeddings.renew")
 _SAMPLE = read_query("embeddings.sample")
 _MODEL = read_query("embeddings.find_model")
 _INDEX = read_query("embeddings.is_indexed")
@@ -73,23 +75,26 @@ class PostgresEmbeddingStore:
     async def list_unembedded_archived(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """See the port."""
         rows = await self._unit.fetch(_ARCHIVED, model=model, limit=check_limit(limit))
-        return tuple(
-            Unembedded(id=row.id, content=row.content, session_id=None, source_id=None)
-            for row in rows
-        )
+        return tuple(map(_unembedded, rows))
+
+    async def list_embedded(self, model: str, *, after: str, limit: int) -> tuple[Unembedded, ...]:
+        """See the port."""
+        of = {"model": model, "after": after, "limit": check_limit(limit)}
+        return tuple(map(_unembedded, await self._unit.fetch(_EMBEDDED, **of)))
 
     async def embed_archived(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """See the port."""
-        (row,) = await self._unit.fetch(
-            _EMBED_ARCHIVED,
-            model=model,
-            ids=[one.entry_id for one in embeddings],
-            contents=[one.content for one in embeddings],
-            **reals_of([one.vector for one in embeddings]),
-        )
+        (row,) = await self._unit.fetch(_EMBED_ARCHIVED, model=model, **_columns(embeddings))
         if row.embedded:
             self._unit.wrote("archive.embed", f"{model}: {row.embedded}")
         return int(row.embedded)
+
+    async def renew(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        """See the port."""
+        (row,) = await self._unit.fetch(_RENEW, model=model, **_columns(embeddings))
+        if row.renewed:
+            self._unit.wrote("entry.embed", f"{model}: {row.renewed}")
+        return int(row.renewed)
 
     async def sample(self, *, limit: int) -> tuple[SampledEntry, ...]:
         """See the port."""
@@ -189,3 +194,15 @@ class PostgresEmbeddingStore:
         found = await self.find()
         assert found is not None, "the row is locked"
         return found
+
+
+def _unembedded(row: Any) -> Unembedded:
+    return Unembedded(id=row.id, content=row.content, session_id=None, source_id=None)
+
+
+def _columns(embeddings: Sequence[Embedding]) -> dict[str, Any]:
+    return {
+        "ids": [one.entry_id for one in embeddings],
+        "contents": [one.content for one in embeddings],
+        **reals_of([one.vector for one in embeddings]),
+    }

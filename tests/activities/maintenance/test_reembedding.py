@@ -5,7 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
@@ -15,7 +17,7 @@ from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.steps import IndexVectors, MaintenanceStep, StepResult
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.errors import ConfigurationError, InvalidInputError
+from mnestic.memory.errors import ConfigurationError, InvalidInputError, UnavailableError
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder, Memory
@@ -54,6 +56,7 @@ def reembed(memory: Memory, settings: Settings) -> Do:
         chosen: Embedder | None = None,
         *,
         days: int = 0,
+        at: datetime | None = None,
         index: IndexVectors = no_index,
         **fields: Any,
     ) -> StepResult:
@@ -63,10 +66,9 @@ def reembed(memory: Memory, settings: Settings) -> Do:
             embedding=EntryEmbedding(memory, limits=ModelCallLimits()),
             index_vectors=index,
         )
-        at = datetime.now(UTC) + timedelta(days=days)
-        params = MaintenanceStep(
-            tenant_id=settings.tenant_id, kind="monthly", scheduled_at=at, **fields
-        )
+        of = {"tenant_id": settings.tenant_id, "kind": "monthly", **fields}
+        of["scheduled_at"] = at or datetime.now(UTC) + timedelta(days=days)
+        params = MaintenanceStep.model_validate(of)
         return await ActivityEnvironment().run(activities.reembed, params)
 
     return step
@@ -163,6 +165,44 @@ async def test_the_way_back_gives_the_answers_of_before_until_the_old_vectors_ar
     assert set(kept.vectors) == {NAME, "narrow-128"}
     assert removed.counts == {"vectors_removed": len(SAID)}
     assert (await state()).vectors == {"narrow-128": len(SAID)}
+
+
+async def test_all_vectors_are_made_again_once_while_searches_go_on(
+    reembed: Do, searching: Searching, state: Do
+) -> None:
+    class Changed(NarrowEmbedder):
+        """A server that answers otherwise by the same name, and that fails once."""
+
+        is_down = True
+
+        async def embed(self, texts: Sequence[str]) -> Embeddings:
+            if len(self.texts) > len(SAID) / 2 and self.is_down and texts != [QUERY]:
+                found.append(await scores(before))
+                self.is_down = False
+                raise UnavailableError("it is restarted")
+            return await super().embed(texts)
+
+        def narrowed(self, vector: bytes) -> bytes:
+            return np.frombuffer(super().narrowed(vector), "<f4")[::-1].tobytes()
+
+    found: list[Any] = []
+    narrow, changed, at = NarrowEmbedder(), Changed(), datetime.now(UTC)
+    before, after = await searching(narrow), await searching(changed)
+    await before.entries.archive((await before.add("Mara once told us about violins.")).id)
+    await reembed(narrow)
+    expected, dry = await scores(before), await reembed(changed, renew_vectors=True, dry_run=True)
+
+    with pytest.raises(ApplicationError, match="it is restarted"):
+        await reembed(changed, renew_vectors=True, at=at)
+    done = await reembed(changed, renew_vectors=True, at=at)
+    again = await reembed(changed, renew_vectors=True, at=at)
+
+    assert dry.counts == {"vectors_renewed": len(SAID)}
+    assert len(found[0]) == len(expected)
+    assert done.counts == again.counts == {"vectors_renewed": len(SAID) + 1}
+    assert len(changed.texts) == len({*changed.texts}) == len(SAID) + 1
+    assert await scores(after) == expected
+    assert (await state()).vectors == {NAME: len(SAID), "narrow-128": len(SAID)}
 
 
 async def test_vectors_by_which_less_is_found_are_not_switched_to(

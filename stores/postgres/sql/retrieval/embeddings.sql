@@ -44,6 +44,47 @@ WITH changed AS (
 )
 SELECT count(*) AS embedded FROM changed
 
+-- name: list_embedded
+-- Reads a page of the entries and archived entries that have a vector of a model, by their ids.
+SELECT id, content
+  FROM ((SELECT id, content FROM mnestic.entry AS e
+          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id > %(after)s
+            AND EXISTS (SELECT FROM mnestic.embedding AS v
+                         WHERE v.tenant_id = %(tenant_id)s AND v.agent_id = %(agent_id)s AND v.model = %(model)s
+                           AND v.entry_number = e.number OFFSET 0)
+          ORDER BY id LIMIT %(limit)s)
+        UNION ALL
+        (SELECT id, entry ->> 'content' FROM mnestic.archived_entry
+          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id > %(after)s AND %(model)s = ANY(models)
+          ORDER BY id LIMIT %(limit)s)) AS page
+ ORDER BY id
+ LIMIT %(limit)s
+
+-- name: renew
+-- Puts vectors in place of those of a model, of entries and archived entries whose text is still the same.
+WITH made AS MATERIALIZED (
+    SELECT id, content,
+           CAST((CAST(%(vectors)s AS real[]))[(place - 1) * CAST(%(dimensions)s AS integer) + 1
+                : place * CAST(%(dimensions)s AS integer)] AS halfvec) AS vector
+      FROM unnest(CAST(%(ids)s AS text[]), CAST(%(contents)s AS text[])) WITH ORDINALITY AS _ (id, content, place)
+),
+live AS (
+    UPDATE mnestic.embedding AS v SET vector = made.vector
+      FROM made
+      JOIN mnestic.entry AS e
+        ON e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.id = made.id AND e.content = made.content
+     WHERE v.tenant_id = %(tenant_id)s AND v.agent_id = %(agent_id)s AND v.model = %(model)s AND v.entry_number = e.number
+    RETURNING 1
+),
+archived AS (
+    UPDATE mnestic.archived_entry AS a SET vectors[array_position(a.models, CAST(%(model)s AS text))] = made.vector
+      FROM made
+     WHERE a.tenant_id = %(tenant_id)s AND a.agent_id = %(agent_id)s AND a.id = made.id
+       AND a.entry ->> 'content' = made.content AND %(model)s = ANY(a.models)
+    RETURNING 1
+)
+SELECT (SELECT count(*) FROM live) + (SELECT count(*) FROM archived) AS renewed
+
 -- name: sample
 -- Chooses some active entries, as if by chance.
 SELECT number, content FROM mnestic.entry
