@@ -308,3 +308,23 @@ def test_weights_of_a_sum_that_is_no_more_go(empty_url: str) -> None:
     assert weights["ada"] == {"pool": 50, "least_cosine": 0.2}
     assert weights["leo"] == stored
     assert settings_of({"retrieval_policy": weights["eve"]}) == AgentSettings()
+
+
+def test_contexts_of_messages_are_of_the_same_messages(empty_url: str) -> None:
+    contexts = {"a": None, "b": [], "c": [7, 8, 9, 12]}
+    begun = {"session_id": "s", "state": "learned", "entry_type": "context", "kind": "message"}
+    at_version(empty_url, "0043")
+    with psycopg.connect(empty_url) as owner:
+        for source, context in contexts.items():
+            row = {"source_id": source, "updated_at": NOON}
+            insert(owner, "ingest_state", begun | row)
+            owner.execute(
+                "UPDATE mnestic.ingest_state SET context = %s WHERE source_id = %s",
+                [context, source],
+            )
+
+    migrate(empty_url)
+
+    with psycopg.connect(empty_url) as owner:
+        rows = owner.execute("SELECT source_id, CAST(context AS text) FROM mnestic.ingest_state")
+        assert dict(rows) == {"a": None, "b": "{}", "c": "{[7,10),[12,13)}"}

@@ -93,7 +93,7 @@ class PostgresIngestStateStore:
                 "extractor": extractor,
                 "extracted": message.extracted,
                 "replaces": message.replaces,
-                "context": message.context,
+                "context": _ranges(message.context),
             }
             for message in messages
         ]
@@ -230,8 +230,17 @@ def _places(messages: Sequence[Any]) -> dict[str, list[str]]:
     }
 
 
+def _ranges(numbers: Sequence[int] | None) -> str | None:
+    """Numbers as a multirange, in which those that follow each other take as much as one."""
+    return None if numbers is None else f"{{{','.join(f'[{one},{one}]' for one in numbers)}}}"
+
+
 def _message(row: Any) -> IncomingMessage:
     resource = Resource.model_validate(row, from_attributes=True)
     columns = {**row._asdict(), "resource": resource, "extracted": row.extracted or ()}
     columns["subjects"] = columns.get("subjects") or ()
+    if columns.get("context") is not None:
+        columns["context"] = [
+            number for one in row.context for number in range(one.lower, one.upper)
+        ]
     return read_stored(IncomingMessage, columns, what=f"learning {row.session_id}/{row.source_id}")

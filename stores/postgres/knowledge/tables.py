@@ -18,7 +18,7 @@ from sqlalchemy import (
     SmallInteger,
     Text,
 )
-from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import INT8MULTIRANGE, JSONB, TSVECTOR
 from sqlmodel import Field
 
 from mnestic.stores.postgres.tables import (
@@ -159,7 +159,7 @@ class EntryRow(AudienceTable, table=True):
     """An entry: a text that a search finds. The indexes refer to it by `number`; `lexemes` is its length.
 
     Entries that may say the same have one `duplicate_key`. `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
-    terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
+    terms in the local embedder, for late interaction; null if it was written without one. `summary` is null if it is the content.
     One of kind document is a part of the document `session_id`, and its `agent_id` names a collection: AGENT/COLLECTION. One of another `kind` than message follows from
     the fact or the episode of its id, or from archived entries that name it.
     """
@@ -177,9 +177,10 @@ class EntryRow(AudienceTable, table=True):
             postgresql_where="kind <> 'message'",
         ),
         Index("entry_by_number", "tenant_id", "agent_id", "number", unique=True),
-        Index("entry_by_time", "tenant_id", "agent_id", "at", "id"),
-        Index("entry_by_session", "tenant_id", "agent_id", "session_id", "at", "id"),
-        Index("entry_by_channel", "tenant_id", "agent_id", "channel", "at", "id"),
+        Index("entry_by_time", "tenant_id", "agent_id", "at", "number"),
+        Index("entry_by_session", "tenant_id", "agent_id", "session_id", "at", "number"),
+        # serves list_entries and find_candidates; of the channel alone, so that each is in it once
+        Index("entry_by_channel", "tenant_id", "agent_id", "channel"),
         Index(
             *("entry_by_parent", "tenant_id", "agent_id", "parent"),
             postgresql_where="parent IS NOT NULL",
@@ -194,11 +195,6 @@ class EntryRow(AudienceTable, table=True):
             postgresql_include=["lexemes"],
             postgresql_where="audience <> 0",
         ),
-        # serves alike_entries: the active entries that may say what another one says
-        Index(
-            *("entry_by_duplicate_key", "tenant_id", "agent_id", "duplicate_key", "number"),
-            postgresql_where="duplicate_key IS NOT NULL AND status = 'active' AND merged_into IS NULL",
-        ),
     )
 
     agent_id: str = words(key=True)
@@ -209,7 +205,7 @@ class EntryRow(AudienceTable, table=True):
     entry_type: str = words()
     status: str = words()
     content: str = words()
-    summary: str = words()
+    summary: str | None = maybe_words()
     session_id: str | None = maybe_words()
     source_id: str | None = maybe_words()
     channel: str | None = maybe_words()
@@ -221,7 +217,6 @@ class EntryRow(AudienceTable, table=True):
     times: list[dict[str, Any]] = Field(sa_type=JSONB)
     related: list[str] = _names()
     parent: str | None = maybe_words()
-    facts: list[str] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
     importance: float = Field(sa_type=REAL)
     critical: bool
     access_count: int
@@ -442,7 +437,7 @@ class IngestStateRow(AudienceTable, table=True):
     extractor: str | None = maybe_words()
     extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
     replaces: list[Any] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
-    context: list[int] | None = Field(default=None, sa_type=ARRAY(BigInteger), nullable=True)
+    context: Any = Field(default=None, sa_type=INT8MULTIRANGE, nullable=True)
     reason: str | None = maybe_words()
     updated_at: datetime = instant()
 

@@ -373,4 +373,5 @@ def _entry(row: Any) -> Entry:
     """
     columns = dict(zip(STORED, from_json(row.stored), strict=True))
     columns |= {"id": row.id, "session_id": row.session_id, "content": row.content}
+    columns["summary"] = columns["summary"] or row.content
     return read_stored(Entry, columns, what=f"entry {row.id}")

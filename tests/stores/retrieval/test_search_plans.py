@@ -179,5 +179,5 @@ async def test_agents_are_counted_by_indexes(
 
     (plan,) = await plans_of(url, [*begin_statements(crowded["tenant"], write=False), query])
 
-    entries = [part for part in parts_of(plan.plan) if part.get("Relation Name") == "entry"]
-    assert [part.get("Index Name") for part in entries] == ["entry_derived"]
+    indexes = [str(part.get("Index Name")) for part in parts_of(plan.plan)]
+    assert [name for name in indexes if name.startswith("entry_")] == ["entry_derived"]

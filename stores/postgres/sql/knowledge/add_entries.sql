@@ -19,7 +19,7 @@ added AS (
             subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
             language, at, created_at, updated_at, expires_at, reinstated_at, features, tokens,
             audience)
-    SELECT %(tenant_id)s, %(agent_id)s, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
+    SELECT %(tenant_id)s, %(agent_id)s, id, kind, entry_type, status, content, NULLIF(summary, content), session_id, source_id, channel, speaker,
            subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
            language, at, now(), now(), expires_at, reinstated_at, features, tokens,
            mnestic.audience_of_entry(%(tenant_id)s, %(agent_id)s, kind, session_id, source_id)

@@ -1,7 +1,8 @@
 -- Copies entries to the archive: each with its whole row and its vectors. What follows in the indexes is removed afterwards.
 INSERT INTO mnestic.archived_entry (tenant_id, agent_id, id, archived_at, reason, run, entry, models, vectors, audience)
 SELECT e.tenant_id, e.agent_id, e.id, CAST(%(archived_at)s AS timestamptz), %(reason)s, %(run)s,
-       to_jsonb(e) - CAST('{tenant_id,agent_id,number,lexemes,duplicate_key,audience}' AS text[]), v.models, v.vectors, e.audience
+       to_jsonb(e) - CAST('{tenant_id,agent_id,number,lexemes,duplicate_key,audience}' AS text[])
+           || jsonb_build_object('summary', COALESCE(e.summary, e.content)), v.models, v.vectors, e.audience
   FROM mnestic.entry AS e
  CROSS JOIN LATERAL (
     SELECT COALESCE(array_agg(model ORDER BY model), '{}') AS models,

@@ -2,7 +2,7 @@
 -- Writes entries that are there; `rewritten` ones with their contents, which full text search must not have then. Accesses are
 -- counted by another store, whatever else is written.
 UPDATE mnestic.entry AS t
-   SET entry_type = r.entry_type, summary = r.summary, session_id = r.session_id, source_id = r.source_id, channel = r.channel,
+   SET entry_type = r.entry_type, summary = NULLIF(r.summary, r.content), session_id = r.session_id, source_id = r.source_id, channel = r.channel,
        speaker = r.speaker, subjects = r.subjects, keywords = r.keywords, tags = r.tags, aliases = r.aliases, times = r.times,
        related = r.related, replaces = r.replaces, parent = r.parent, importance = r.importance, critical = r.critical,
        status = r.status, merged_into = r.merged_into, at = r.at, expires_at = r.expires_at, reinstated_at = r.reinstated_at,

@@ -7,11 +7,11 @@ WITH taken AS (
 restored AS (
     INSERT INTO mnestic.entry
            (tenant_id, agent_id, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
-            subjects, keywords, tags, aliases, times, related, parent, facts, importance, critical, access_count, last_accessed,
+            subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
             language, at, created_at, updated_at, expires_at, features, tokens,
             merged_into, replaces, reinstated_at, restored_at, audience)
-    SELECT %(tenant_id)s, %(agent_id)s, e.id, e.kind, e.entry_type, e.status, e.content, e.summary, e.session_id, e.source_id,
-           e.channel, e.speaker, e.subjects, e.keywords, e.tags, e.aliases, e.times, e.related, e.parent, e.facts, e.importance,
+    SELECT %(tenant_id)s, %(agent_id)s, e.id, e.kind, e.entry_type, e.status, e.content, NULLIF(e.summary, e.content), e.session_id, e.source_id,
+           e.channel, e.speaker, e.subjects, e.keywords, e.tags, e.aliases, e.times, e.related, e.parent, e.importance,
            e.critical, e.access_count, e.last_accessed, e.language, e.at, e.created_at, e.updated_at, e.expires_at, e.features,
            e.tokens, e.merged_into, COALESCE(e.replaces, '[]'), e.reinstated_at, now(), t.audience
       FROM taken AS t CROSS JOIN LATERAL jsonb_populate_record(CAST(NULL AS mnestic.entry), t.entry) AS e

@@ -1,7 +1,7 @@
 -- Groups of entries that may say the same: active ones with the same readers and names, of which the same is left without spaces, punctuation
 -- and words that add nothing. One that others belong to, that a correction names, that a waiting job refers to, that is still to
 -- be learned from or that was restored stays by itself.
--- Keys are read from their index, and only entries with the same key are looked up (`OFFSET 0`).
+-- Only entries with the same key are looked up (`OFFSET 0`).
 WITH
 -- include waiting_roots
 ,

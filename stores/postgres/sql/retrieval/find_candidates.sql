@@ -112,7 +112,7 @@ by_time AS MATERIALIZED (
        AND e.at >= CAST(%(period_start)s AS timestamptz) AND e.at < CAST(%(period_end)s AS timestamptz)
        AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN e.number IN (SELECT number FROM allowed)
                 ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
-     ORDER BY e.at DESC, e.id DESC LIMIT 100
+     ORDER BY e.at DESC, e.number DESC LIMIT 100
 ),
 -- Words and meaning together, weighed as ranking does.
 scored AS MATERIALIZED (
@@ -144,17 +144,17 @@ edge AS MATERIALIZED (
       FROM seed AS s CROSS JOIN LATERAL (
         -- Two turns before and two after, the nearest first. An entry in these places that is no turn gets nothing.
         SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END AS kind
-          FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at DESC, id DESC) AS place
-                  FROM (SELECT number, entry_type, at, id FROM mnestic.entry
+          FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at DESC, number DESC) AS place
+                  FROM (SELECT number, entry_type, at FROM mnestic.entry
                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = s.session_id
-                           AND (at, id) < (s.at, s.id) ORDER BY at DESC, id DESC LIMIT 2) AS before) AS turn
+                           AND (at, number) < (s.at, s.number) ORDER BY at DESC, number DESC LIMIT 2) AS before) AS turn
          WHERE s.entry_type = 'interaction' AND entry_type = 'interaction'
          UNION ALL
         SELECT number, CASE place WHEN 1 THEN 'neighbour' ELSE 'second_neighbour' END
-          FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at, id) AS place
-                  FROM (SELECT number, entry_type, at, id FROM mnestic.entry
+          FROM (SELECT number, entry_type, row_number() OVER (ORDER BY at, number) AS place
+                  FROM (SELECT number, entry_type, at FROM mnestic.entry
                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = s.session_id
-                           AND (at, id) > (s.at, s.id) ORDER BY at, id LIMIT 2) AS after) AS turn
+                           AND (at, number) > (s.at, s.number) ORDER BY at, number LIMIT 2) AS after) AS turn
          WHERE s.entry_type = 'interaction' AND entry_type = 'interaction'
          UNION ALL
         SELECT e.number, 'related' FROM jsonb_array_elements_text(s.related) AS r (id)
