@@ -85,9 +85,10 @@ class Entities:
 
     def kin_of(self, noun: Token) -> Kin | None:
         """What a noun says somebody is to somebody."""
+        if noun.pos_ not in {"NOUN", "PROPN"}:
+            return None
         is_joined = noun.i > 1 and noun.nbor(-1).text == "-"
-        is_other = is_joined and noun.nbor(-2).lower_ not in {"ex", "half", "step"}
-        if noun.pos_ not in {"NOUN", "PROPN"} or is_other:
+        if is_joined and noun.nbor(-2).lower_ not in {"ex", "half", "step"}:
             return None
         kin = self._lexicon.kin_of
         return kin.get(self.kin_word(noun)) or kin.get(lemma(noun))
