@@ -95,7 +95,7 @@ format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff check --fix .
 
 lock: $(INSTALLED) ## Write requirements.lock, those of benchmarks/ and tests/models.lock anew
-	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --extra english --extra graph --extra pdf --extra redis --extra openai-agents --group dev \
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --extra english --extra graph --extra pdf --extra redis --extra openai-agents --extra s3 --group dev \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group peers -c requirements.lock \
 		--no-emit-index-url --no-annotate --no-header -o benchmarks/peers.lock

@@ -57,7 +57,7 @@ from mnestic.starter.extraction_wiring import (
     log_missing_extractor,
 )
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
-from mnestic.starter.maintenance.backup_client import read_backup_options
+from mnestic.starter.maintenance.backup_settings import read_backup_options
 from mnestic.starter.maintenance_wiring import (
     SHUTDOWN,
     create_schedules,

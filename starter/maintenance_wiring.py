@@ -31,7 +31,8 @@ from mnestic.memory.maintenance.reports import DatabaseSizes
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import Memory, Summariser
-from mnestic.starter.maintenance.backup_client import BackupClient, BackupOptions
+from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.maintenance.backup_settings import BackupOptions
 from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.memory_wiring import find_database, local_embedders, token_counter

@@ -21,6 +21,7 @@ _PLAIN = [
     "tenant_weight",
     "cache_bytes",
     "backup_directory",
+    "backup_bucket",
     "backup_copy_directory",
     "backup_key_file",
     "payload_keys_file",

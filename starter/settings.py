@@ -85,6 +85,11 @@ class Settings(BaseSettings):
         None,
         description="Second folder, on another disk, that each backup is copied to; default: none",
     )
+    backup_bucket: str | None = Field(
+        None,
+        description="Bucket that each backup is copied to, such as s3://bucket/mnestic, with the credentials of AWS_… "
+        "(`mnestic[s3]`); default: none",
+    )
     backup_key_file: Path | None = Field(
         None,
         description="File with 32 bytes in base64 that backups are encrypted with; default: they are not",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -220,6 +220,37 @@ class MaintenanceReportStore(Protocol):
 
     async def list_samples(self) -> tuple[Sample, ...]:
         """What an operator watches of the tenant's memory, as it is now."""
+        ...
+
+
+class BackupCopies(Protocol):
+    """Where copies of backups are, each whole or not at all."""
+
+    def read_files(self, backup_id: str) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """The files of a backup and their bytes, the manifest last.
+
+        Raises:
+            NotFoundError: there is no such backup, or it is not complete.
+        """
+        ...
+
+    def copy_from(self, other: BackupCopies, backup_id: str) -> None:
+        """Copies a backup from elsewhere here, whole or not at all; one that is here stays.
+
+        Raises:
+            NotFoundError: there is no such backup.
+            UnavailableError: another process works here, or nobody answers.
+            ConfigurationError: it cannot be written here.
+        """
+        ...
+
+    def remove_copies(self, backup_ids: Collection[str]) -> None:
+        """Removes those of some backups that are here.
+
+        Raises:
+            UnavailableError: another process works here, or nobody answers.
+            ConfigurationError: it cannot be written here.
+        """
         ...
 
 

@@ -4,15 +4,13 @@ It needs the owner of the tables and a folder, and no Temporal.
 """
 
 import asyncio
-import base64
-import binascii
 import logging
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError, MnesticError, NotFoundError
 from mnestic.memory.maintenance.backups import (
@@ -22,14 +20,21 @@ from mnestic.memory.maintenance.backups import (
     new_backup_id,
     surplus,
 )
+from mnestic.memory.maintenance.ports import BackupCopies
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.maintenance.backup_settings import (
+    BackupOptions,
+    find_backup_directory,
+    open_bucket,
+    read_backup_options,
+)
 from mnestic.starter.memory_wiring import find_database
 from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores.postgres.jobs.record_indexes import index_records
 from mnestic.stores.postgres.maintenance.backup_creation import count_rows, create_backup
 from mnestic.stores.postgres.maintenance.backup_files import Step
-from mnestic.stores.postgres.maintenance.backup_folder import KEY_SETTING, BackupFolder
+from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
 from mnestic.stores.postgres.maintenance.backup_restore import restore_rows
 from mnestic.stores.postgres.maintenance.backup_verification import at_this_schema, verify_backup
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
@@ -37,15 +42,7 @@ from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 Result = TypeVar("Result")
 OnTable = Callable[[str], None]
 """Gets the name of each table when its turn comes."""
-_KEY_BYTES = 32  # of AES-256
 log = logging.getLogger("mnestic.maintenance")
-
-
-class BackupOptions(NamedTuple):
-    """What new backups are encrypted with and encrypted ones read with, and the second folder that each is copied to."""
-
-    key: bytes | None = None
-    copy_directory: Path | None = None
 
 
 class BackupClient(ChecksTexts):
@@ -78,10 +75,13 @@ class BackupClient(ChecksTexts):
             raise ConfigurationError(setting=environment_name("backup_directory"), why=why)
         options = options or BackupOptions()
         self._admin_url, self._folder = admin_url, BackupFolder(directory, key=options.key)
-        self._copies = None
+        self._copies: list[BackupCopies] = []
         if options.copy_directory is not None:
             name = environment_name("backup_copy_directory")
-            self._copies = BackupFolder(options.copy_directory, setting=name)
+            self._copies.append(BackupFolder(options.copy_directory, setting=name))
+        self._bucket = open_bucket(options.bucket)
+        if self._bucket is not None:
+            self._copies.append(self._bucket)
         self._tenant_id = check_id(tenant_id, what="tenant")
         self._on_table = on_table
 
@@ -146,6 +146,20 @@ class BackupClient(ChecksTexts):
         found = await asyncio.to_thread(self._folder.list)
         return tuple(one for one in found if all_tenants or one.manifest.holds(self._tenant_id))
 
+    async def fetch(self, backup_id: str) -> Backup:
+        """Copies a backup from the bucket into the folder, from which it can be restored; one that is there stays.
+
+        Raises:
+            ConfigurationError: there is no bucket, or the folder cannot be written.
+            NotFoundError: the bucket has no such backup of the tenant.
+            UnavailableError: the bucket does not answer, or another process works in the folder.
+        """
+        if self._bucket is None:
+            why = "is not set, so there is no bucket to fetch a backup from; set it"
+            raise ConfigurationError(setting=environment_name("backup_bucket"), why=why)
+        await asyncio.to_thread(self._folder.copy_from, self._bucket, check_backup_id(backup_id))
+        return self._get(backup_id, tenant_id=self._tenant_id)
+
     async def verify(self, backup_id: str, *, all_tenants: bool = False) -> Backup:
         """Restores a backup into a scratch database and compares the checksums of all tables.
 
@@ -204,8 +218,8 @@ class BackupClient(ChecksTexts):
                     self._admin_url, self._folder, name, tenant_id=tenant_id, step=step
                 )
                 backup = Backup(manifest=manifest)
-            if self._copies is not None:
-                self._copies.copy_from(self._folder, backup.manifest)
+            for copies in self._copies:
+                copies.copy_from(self._folder, name)
         return backup
 
     def _prune(self, tenant_id: str | None, *, keep: int) -> int:
@@ -214,10 +228,8 @@ class BackupClient(ChecksTexts):
             removed = surplus(alike, keep=keep)
             for name in removed:
                 self._folder.remove(name)
-        if self._copies is not None:
-            with self._copies.locked():
-                for name in {one.manifest.id for one in self._copies.list()} & {*removed}:
-                    self._copies.remove(name)
+        for copies in self._copies:
+            copies.remove_copies(removed)
         return len(removed)
 
     def _verify(self, name: str, *, tenant_id: str | None, step: Step) -> Backup:
@@ -305,54 +317,6 @@ class _Steps:
     def end(self) -> None:
         """Has the next step end the work."""
         self._is_over.set()
-
-
-def find_backup_directory(settings: Settings) -> Path | None:
-    """The folder of backups: the one that settings name, or of the embedded runtime one beside its data directory."""
-    data_dir = settings.data_dir.expanduser().absolute()
-    beside = None if settings.database_url else data_dir.with_name(f"{data_dir.name}-backups")
-    return settings.backup_directory or beside
-
-
-def read_backup_options(settings: Settings) -> BackupOptions:
-    """The options of backups that settings name.
-
-    Raises:
-        ConfigurationError: the file of the key cannot be read, or has no key.
-    """
-    return BackupOptions(
-        key=read_backup_key(settings), copy_directory=settings.backup_copy_directory
-    )
-
-
-def read_backup_key(settings: Settings) -> bytes | None:
-    """The key that backups are encrypted with; None if they are not.
-
-    Raises:
-        ConfigurationError: its file cannot be read, or has no key.
-    """
-    path = settings.backup_key_file
-    if path is None:
-        return None
-    try:
-        key = base64.b64decode(path.expanduser().read_bytes().strip(), validate=True)
-    except OSError as error:
-        why = f"{path} cannot be read: {error.strerror}"
-        raise ConfigurationError(setting=KEY_SETTING, why=why) from None
-    except binascii.Error:
-        key = b""
-    if len(key) != _KEY_BYTES:
-        why = f"{path} has no key: 32 bytes in base64, such as `openssl rand -base64 32` makes"
-        raise ConfigurationError(setting=KEY_SETTING, why=why)
-    return key
-
-
-def shares_disk(settings: Settings) -> bool:
-    """Whether the folder of backups is on the disk of the embedded runtime's data."""
-    folder = find_backup_directory(settings)
-    if settings.database_url or folder is None:
-        return False
-    return folder.stat().st_dev == settings.data_dir.expanduser().stat().st_dev
 
 
 def open_backups(settings: Settings, *, on_table: OnTable | None = None) -> BackupClient:

@@ -65,7 +65,7 @@ def create(
         removed = await backups.prune(keep=keep, all_tenants=all_tenants) if keep else 0
         return made, removed
 
-    from mnestic.starter.maintenance.backup_client import find_backup_directory, shares_disk
+    from mnestic.starter.maintenance.backup_settings import find_backup_directory, shares_disk
 
     made, removed = _with_backups(work, directory, doing="Backing up")
     settings = command_settings(backup_directory=directory)
@@ -111,6 +111,20 @@ def list_(
     ]
     columns = ("id", "created", "tenant", "schema", "rows", "size", "verified")
     print_table(columns, rows, empty="There are no backups.")
+
+
+@app.command()
+def fetch(backup_id: Id, directory: Directory = None, as_json: AsJson = False) -> None:
+    """Copy a backup from the bucket (MNESTIC_BACKUP_BUCKET) into the folder."""
+
+    async def work(backups: "BackupClient") -> "Backup":
+        return await backups.fetch(backup_id)
+
+    fetched = _with_backups(work, directory)
+    if as_json:
+        print_json(_document(fetched))
+    else:
+        _print_backup(fetched)
 
 
 @app.command()

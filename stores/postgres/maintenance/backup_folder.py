@@ -8,9 +8,10 @@ import hashlib
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -31,12 +32,14 @@ from mnestic.memory.maintenance.backups import (
     check_backup_id,
     is_backup_id,
 )
+from mnestic.memory.maintenance.ports import BackupCopies
 from mnestic.memory.validation import problem_of
 from mnestic.stores.postgres.maintenance.backup_files import BackupFiles
 
 SETTING, KEY_SETTING = "MNESTIC_BACKUP_DIRECTORY", "MNESTIC_BACKUP_KEY_FILE"
 _MANIFEST, _VERIFIED, _LOCK = "manifest.json", "verified.json", ".lock"
 _WAIT_S = 1.0
+_CHUNK_BYTES = 1 << 20
 log = logging.getLogger("mnestic.maintenance")
 
 
@@ -113,24 +116,33 @@ class BackupFolder:
             staging.rename(self.path / manifest.id)
             _sync(self.path)
 
-    def copy_from(self, other: "BackupFolder", manifest: BackupManifest) -> None:
-        """Copies a backup of another folder here, whole or not at all; one that is here stays.
+    def read_files(self, backup_id: str) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """See the port `BackupCopies`."""
+        self.get(backup_id)
+        files = (self.path / backup_id).iterdir()
+        for path in sorted(files, key=lambda file: file.name == _MANIFEST):
+            with path.open("rb") as file:
+                yield path.name, iter(partial(file.read, _CHUNK_BYTES), b"")
 
-        Raises:
-            UnavailableError: another process works in the folder.
-            ConfigurationError: the folder cannot be written.
-        """
+    def copy_from(self, other: BackupCopies, backup_id: str) -> None:
+        """See the port `BackupCopies`."""
         with self.locked():
-            if (self.path / manifest.id).exists():
+            if (self.path / check_backup_id(backup_id)).exists():
                 return
-            with self.staging(manifest.id) as staging:
-                for file in (other.path / manifest.id).iterdir():
-                    with file.open("rb") as source, (staging / file.name).open("xb") as target:
-                        shutil.copyfileobj(source, target)
+            with self.staging(backup_id) as staging:
+                for name, chunks in other.read_files(backup_id):
+                    with (staging / name).open("xb") as target:
+                        target.writelines(chunks)
                         target.flush()
                         os.fsync(target.fileno())
                 _sync(staging)
-                staging.rename(self.path / manifest.id)
+                staging.rename(self.path / backup_id)
+
+    def remove_copies(self, backup_ids: Collection[str]) -> None:
+        """See the port `BackupCopies`."""
+        with self.locked():
+            for name in {one.manifest.id for one in self.list()} & {*backup_ids}:
+                self.remove(name)
 
     def list(self) -> tuple[Backup, ...]:
         """The complete backups, the newest first; one whose manifest cannot be read is left out, with a warning.

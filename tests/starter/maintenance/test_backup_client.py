@@ -18,7 +18,8 @@ from mnestic.memory.errors import (
     NotFoundError,
     UnavailableError,
 )
-from mnestic.starter.maintenance.backup_client import BackupClient, BackupOptions
+from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.maintenance.backup_settings import BackupOptions
 from mnestic.stores.postgres.maintenance import backup_restore
 from tests.activities.locks import until_held_up
 from tests.starter.maintenance.conftest import NOON, Place, rows_of

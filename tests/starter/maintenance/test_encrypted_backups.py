@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.starter.maintenance.backup_client import (
-    BackupClient,
-    BackupOptions,
-    read_backup_key,
-)
+from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.maintenance.backup_settings import BackupOptions, read_backup_key
 from mnestic.starter.settings import Settings
 from tests.starter.maintenance.conftest import Place
 

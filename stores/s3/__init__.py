@@ -1,0 +1,1 @@
+"""S3: a bucket that backups are copied to."""
