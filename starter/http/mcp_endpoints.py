@@ -7,6 +7,7 @@ import functools
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -79,8 +80,12 @@ class McpEndpoints:
         if _agent_of(request, access) is not None:
             return [await self._scope_of(ctx, "read")], None
         agents, more = await access.client.list_agents(limit=_AGENTS, cursor=cursor)
-        names = [one.agent_id for one in agents if access.allows("read", agent_id=one.agent_id)]
-        return [self._scope(ctx, name) for name in names], more
+        readable = (one for one in agents if access.allows("read", agent_id=one.agent_id))
+        scopes = [
+            replace(self._scope(ctx, one.agent_id), written_at=one.last_written_at)
+            for one in readable
+        ]
+        return scopes, more
 
     async def _scope_of(
         self, ctx: ServerRequestContext[Any, Any], action: Action, agent_id: str | None = None

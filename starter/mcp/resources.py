@@ -4,12 +4,13 @@ Their addresses name the agent, since what a client caches of one agent must not
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from mcp.server import ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.mcpserver import MCPServer
-from mcp_types import ListResourcesResult, Resource
+from mcp_types import Annotations, ListResourcesResult, Resource
 from pydantic_core import to_json
 
 from mnestic.memory.access.api_keys import Action
@@ -32,7 +33,7 @@ class MemoryResources:
     def add_to(self, server: MCPServer[Any]) -> None:
         """Registers the resources."""
         for uri, name, read in self._templates:
-            server.resource(uri, name=name, description=read.__doc__, mime_type=_JSON)(read)
+            server.resource(uri, name=name, title=name.capitalize(), **_described(read))(read)
 
     async def list_resources(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
@@ -44,13 +45,16 @@ class MemoryResources:
     async def _list(self, ctx: ServerRequestContext[Any, Any]) -> ListResourcesResult:
         """The resources of the agents that the call may read whose addresses name nothing else, in pages."""
         scopes, more = await self._list_scopes(ctx, (ctx.params or {}).get("cursor"))
-        listed = [
-            Resource(uri=uri, name=name, description=read.__doc__, mime_type=_JSON)
-            for scope in scopes
-            for template, name, read in self._templates
-            if "{" not in (uri := template.replace("{agent_id}", scope.agent_id))
-            and not (scope.reader and read == self.jobs)
-        ]
+        listed = []
+        for scope in scopes:
+            written_at = await _written_at(scope)
+            for template, name, read in self._templates:
+                uri = template.replace("{agent_id}", scope.agent_id)
+                if "{" in uri or (scope.reader and read == self.jobs):
+                    continue
+                at = None if read == self.jobs else written_at
+                title = f"{name.capitalize()} of {scope.agent_id}"
+                listed.append(Resource(uri=uri, name=name, title=title, **_described(read, at=at)))
         return ListResourcesResult(resources=listed, next_cursor=more)
 
     async def _only_scope(
@@ -116,6 +120,25 @@ class MemoryResources:
         memory = (await self._scope(agent_id, ctx, "read")).memory
         facts, more = await memory.facts.list(subject=subject, limit=_PAGE)
         return _json({"facts": [KnownFact.of(fact) for fact in facts], "cursor": more})
+
+
+async def _written_at(scope: ToolScope) -> datetime | None:
+    """When the agent's memory was last written; a reader is not told, since others may have written."""
+    if scope.reader is not None:
+        return None
+    if scope.written_at is not None:
+        return scope.written_at
+    agents, _ = await scope.client.list_agents(agent_id=scope.agent_id)
+    return agents[0].last_written_at if agents else None
+
+
+def _described(
+    read: Callable[..., Awaitable[str]], *, at: datetime | None = None
+) -> dict[str, Any]:
+    """The metadata of a resource, of which it is known when it changed, or of a template."""
+    modified = None if at is None else at.isoformat()
+    annotations = Annotations(audience=["assistant"], last_modified=modified)
+    return {"description": read.__doc__, "mime_type": _JSON, "annotations": annotations}
 
 
 def _json(document: Any) -> str:

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, Unpack
 
 from mcp import MCPError
@@ -46,6 +47,7 @@ class ToolScope:
     search: Search = _search
     read_job: ReadJob | None = None
     reader: str | None = None
+    written_at: datetime | None = None  # the agent's memory, last, where that was looked up already
 
     @property
     def memory(self) -> "MemoryClient":
