@@ -1,6 +1,5 @@
 """`mnestic mcp`: serve an agent's memory to a client of the Model Context Protocol."""
 
-import asyncio
 from contextlib import AsyncExitStack
 from typing import Annotated, Literal
 
@@ -25,22 +24,19 @@ def mcp(
     from mnestic.memory.scope import check_id
     from mnestic.starter.logs import configure_logs
     from mnestic.starter.mcp.server import build_server
-    from mnestic.starter.mcp.tool_scope import ToolScope
+    from mnestic.starter.mcp.tool_scope import LazyScope, ToolScope
 
     check_id(agent, what="agent")
     configure_logs(command_settings())
 
     async def serve() -> None:
-        connecting, scopes = asyncio.Lock(), list[ToolScope]()
         async with AsyncExitStack() as stack:
 
-            async def scope_of(*_: object) -> ToolScope:
-                async with connecting:  # at the first call, so that the handshake waits for nothing
-                    if not scopes:
-                        client = await stack.enter_async_context(await connect_client())
-                        scopes.append(ToolScope(client=client, agent_id=agent, reader=reader))
-                return scopes[0]
+            async def connect() -> ToolScope:
+                client = await stack.enter_async_context(await connect_client())
+                return ToolScope(client=client, agent_id=agent, reader=reader)
 
-            await build_server(scope_of, profile=profile).run_stdio_async()
+            # At the first call, so that the handshake waits for nothing.
+            await build_server(LazyScope(connect), profile=profile).run_stdio_async()
 
     run(serve())

@@ -1,7 +1,8 @@
 """Whose memory a tool call uses. The transport decides: standard input serves one agent, HTTP any that a key allows."""
 
+import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, Unpack
@@ -88,6 +89,24 @@ class ScopeOf(Protocol):
         self, ctx: ServerRequestContext[Any, Any], action: Action, agent_id: str | None = None, /
     ) -> Awaitable[ToolScope]:
         """The scope of the transport's agent or, if that names none, of the agent that a resource's address names."""
+
+
+class LazyScope:
+    """The scope of a transport that serves one agent: connects at the first call.
+
+    Calls that come meanwhile wait for the same attempt, whoever of them is cancelled; if it fails, the next call makes another.
+    """
+
+    def __init__(self, connect: Callable[[], Coroutine[Any, Any, ToolScope]]) -> None:
+        self._connect = connect
+        self._connecting: asyncio.Task[ToolScope] | None = None
+
+    async def __call__(self, *_: object) -> ToolScope:
+        """The scope; raises what connecting does."""
+        connecting = self._connecting
+        if connecting is None or (connecting.done() and connecting.exception() is not None):
+            connecting = self._connecting = asyncio.create_task(self._connect())
+        return await asyncio.shield(connecting)
 
 
 ListScopes = Callable[
