@@ -21,6 +21,7 @@ from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from tests.security import calls
@@ -71,6 +72,7 @@ NOTHING = Known.model_construct(
 )
 VALUES = {**calls.values_of(NOTHING), "lines": calls.lines_of(())}
 METHODS = [name for name in calls.GIVEN if " " not in name and "." in name]
+LOADED_LATER = {"ContractMemory": ContractMemory}  # types of results, which their callers load
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def put_into(model: type) -> Iterator[Any]:
 
 def cases(name: str, method: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Every text parameter of a method, and what puts a text into it."""
-    hints = get_type_hints(method)
+    hints = get_type_hints(method, localns=LOADED_LATER)
     for parameter in inspect.signature(method).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             for more in MORE.get(name, ()):
@@ -172,7 +174,7 @@ async def test_a_time_without_an_offset_or_out_of_range_is_refused(client: Mnest
     for name in METHODS:
         method = calls.opened(client, name)
         _, named = calls.arguments_of(calls.GIVEN[name], VALUES)
-        hints = get_type_hints(method)
+        hints = get_type_hints(method, localns=LOADED_LATER)
         hints.pop("return", None)
         for parameter in (one for one, hint in hints.items() if datetime in members(hint)):
             for given, allowed in ((naive, {"refused"}), (early, {"refused", "kept"})):
