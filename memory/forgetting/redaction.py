@@ -98,7 +98,8 @@ def _left_of(table: str, row: Row, topic: Topic) -> Row | None:
     cut = topic.cut(row["content"])
     left = {"content": cut.left, "channel": _name(row.get("channel"), topic)}
     if table != "resource":
-        left["summary"] = cut_text(cut.left, len(row["summary"]) or len(cut.left))
+        if row["summary"]:  # else it is the content
+            left["summary"] = cut_text(cut.left, len(row["summary"]))
         for name in _NAMES:
             left[name] = [one for one in row[name] if not _goes_with(one, cut, topic)]
     is_whole = not cut.gone or not cut.left or topic.is_in(*_whole_texts(table, {**row, **left}))
