@@ -14,6 +14,7 @@ from mnestic.activities.knowledge.history_items import (
     until_current,
 )
 from mnestic.memory.canonical import check_json
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.histories import HistoryItems, ItemText
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
@@ -202,12 +203,14 @@ class HistoryClient(ClientPart):
             operation_key: The same key with the same items is stored once.
 
         Raises:
-            InvalidInputError: an item is no JSON, or what is said cannot be stored.
+            InvalidInputError: an item is no JSON object, or what is said cannot be stored.
             IdempotencyConflictError: the key was used for another batch.
         """
         session_id = self._checked(session_id)
         if not items:
             return
+        if not all(isinstance(item, dict) for item in items):
+            raise InvalidInputError(what="items", why="is no list of JSON objects")
         check_json(list(items), what="items")  # which the request's hash is made of
         operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="append")
         request = [session_id, list(items), [text.model_dump() for text in texts]]
