@@ -247,7 +247,10 @@ async def _search(store: SearchStore, parsed: ParsedQuery, embedder: Embedder) -
     while True:
         found = await store.find_candidates(parsed)
         await compare_passages(found, vector=parsed.vector, embedder=embedder)
-        best = await _fetch_best(store.fetch_hits, parsed, await _ranked(parsed, found, embedder))
+        order = await _ranked(parsed, found, embedder)
+        if order.ranked:  # the row of the audit log goes with the statement that reads them
+            store.note_answer(parsed.query.mode, found=min(len(order.ranked), parsed.wanted))
+        best = await _fetch_best(store.fetch_hits, parsed, order)
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
             order = await _ranked(parsed, found, embedder)

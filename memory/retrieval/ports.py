@@ -40,7 +40,7 @@ class SearchStore(Protocol):
         ...
 
     def note_answer(self, mode: str, *, found: int, is_cached: bool = False) -> None:
-        """Notes for the audit log that a search was answered, without its words; no round trip."""
+        """Notes for the audit log, once, how many entries answer a search, without its words; no round trip."""
         ...
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:

@@ -62,6 +62,7 @@ class PostgresSearchStore:
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
+        self._is_noted = False
         self._plans: str | None = None  # how they are made, if that is set
 
     async def resolve(self, terms: Terms, *, model: str) -> ResolvedTerms:
@@ -83,7 +84,9 @@ class PostgresSearchStore:
 
     def note_answer(self, mode: str, *, found: int, is_cached: bool = False) -> None:
         """See the port."""
-        self._unit.read(_AUDITED, f"{mode}: {found} {'cached' if is_cached else 'found'}")
+        if not self._is_noted:
+            self._unit.read(_AUDITED, f"{mode}: {found} {'cached' if is_cached else 'found'}")
+            self._is_noted = True
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
         """See the port."""
