@@ -39,7 +39,7 @@ TENANT = "working"
 _AGENT = "agent"
 _VARIABLES = 60
 _WARM_UP = 10
-_TARGET = 1.5
+_TARGET = 1.2
 LANES = ("mnestic", "langgraph", "langgraph_messages")
 WAYS = ("save", "load")
 
