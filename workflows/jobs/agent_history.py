@@ -1,6 +1,6 @@
 """The histories of a workflow's conversations, as the framework stores them that its agent is written in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from mnestic.activities.knowledge.histories import AppendInput, HistoryActivities, ReadInput
@@ -14,7 +14,9 @@ from mnestic.workflows.calls import run_activity
 class AgentHistory:
     """Histories by session, inside a workflow: each call is an activity, so a replay reads what it read then."""
 
-    def __init__(self, scope: Scope, *, next_operation: Callable[[str], Operation]) -> None:
+    def __init__(
+        self, scope: Scope, *, next_operation: Callable[[str], Awaitable[Operation]]
+    ) -> None:
         self._scope, self._next = scope, next_operation
 
     async def append(
@@ -33,7 +35,7 @@ class AgentHistory:
             texts: What is said in them.
             operation_key: The same key with the same items is stored once; the next one of the workflow by default.
         """
-        operation = self._next("append")
+        operation = await self._next("append")
         if operation_key is not None:
             operation = operation.model_copy(update={"key": operation_key})
         params = AppendInput(
@@ -45,18 +47,20 @@ class AgentHistory:
         self, session_id: str, *, limit: int | None = None
     ) -> tuple[dict[str, Any], ...]:
         """The last items in their order, or all."""
-        params = ReadInput(scope=self._of(session_id), operation=self._next("read"), limit=limit)
+        params = ReadInput(
+            scope=self._of(session_id), operation=await self._next("read"), limit=limit
+        )
         return (await run_activity(HistoryActivities.read, params)).items
 
     async def pop(self, session_id: str) -> dict[str, Any] | None:
         """Removes the last item, with its message and what was learned from that alone; gives it, or None."""
-        params = OperationInput(scope=self._of(session_id), operation=self._next("pop"))
+        params = OperationInput(scope=self._of(session_id), operation=await self._next("pop"))
         items = (await run_activity(HistoryActivities.pop, params)).items
         return items[0] if items else None
 
     async def clear(self, session_id: str) -> None:
         """Removes all items; what was learned from them stays."""
-        params = OperationInput(scope=self._of(session_id), operation=self._next("clear"))
+        params = OperationInput(scope=self._of(session_id), operation=await self._next("clear"))
         await run_activity(HistoryActivities.clear, params)
 
     def _of(self, session_id: str) -> Scope:

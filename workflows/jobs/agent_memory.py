@@ -185,7 +185,7 @@ class AgentMemory(AgentContract):
     @property
     def history(self) -> AgentHistory:
         """The items of conversations, in the form of the framework that the agent is written in."""
-        return AgentHistory(self._scope, next_operation=self._keys.next)
+        return AgentHistory(self._scope, next_operation=self._next_unpaused)
 
     def next_operation(self, name: str) -> Operation:
         """The next memory write of this job, with its idempotency key."""
@@ -451,6 +451,10 @@ class AgentMemory(AgentContract):
         )
         result = await run_to_the_end(EndingActivities.end_job, params, timeout=WITH_MODEL)
         return result.episode_id
+
+    async def _next_unpaused(self, name: str) -> Operation:
+        await self.until_unpaused()
+        return self._keys.next(name)
 
     def _renew(self) -> None:
         assert self._continue_as_new is not None
